@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Every error the collection raises on purpose.
+
+EksError
+├── InvalidInputError      the user's files or arguments are wrong; nothing was changed
+├── MissingToolError       a program or Python library is not installed
+├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
+├── ConflictError          somebody else holds the release, or it runs something different
+└── ClusterError           the cluster refused or could not be reached
+    ├── UnreachableError   no answer for longer than the patience given
+    ├── ForbiddenError     the identity in use lacks a permission
+    └── AbsentError        a namespace or object that must exist does not
+
+A message is one line: what object, what was found, what to do about it.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+
+class EksError(Exception):
+    """Base of every error the collection raises on purpose.
+
+    `details` become result keys beside `msg`; they must be JSON-able and free of secrets.
+    """
+
+    def __init__(self, message: str, **details: t.Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+    def to_result(self) -> dict[str, t.Any]:
+        """Return the keyword arguments of `fail_json`."""
+        return {"msg": str(self), **self.details}
+
+
+class InvalidInputError(EksError):
+    """The user's files or arguments are wrong; nothing was changed."""
+
+
+class MissingToolError(EksError):
+    """A program or Python library is not installed."""
+
+
+class CommandError(EksError):
+    """A program ran and failed."""
+
+
+class ConflictError(EksError):
+    """Somebody else holds the release, or it runs something different."""
+
+
+class ClusterError(EksError):
+    """The cluster refused or could not be reached."""
+
+
+class UnreachableError(ClusterError):
+    """No answer for longer than the patience given."""
+
+
+class ForbiddenError(ClusterError):
+    """The identity in use lacks a permission."""
+
+
+class AbsentError(ClusterError):
+    """A namespace or object that must exist does not."""

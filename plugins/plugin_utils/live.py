@@ -1,0 +1,72 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One way for all action plugins to run an engine and show what it says while it works."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Callable
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+
+Say = Callable[[str], None]
+Params = dict[str, t.Any]
+
+
+class Context(t.NamedTuple):
+    """What an engine learns of the task beside its parameters."""
+
+    host: str
+    check: bool
+    diff: bool
+
+
+class LiveAction(ActionBase):  # type: ignore[misc]
+    """Run an engine in the controller's worker and print each of its lines at once.
+
+    A subclass sets `SPEC` (the module's argument spec, with `SPEC_RULES` for `required_if` and the like) and
+    implements `engine`. Over a connection that is not local the module of the same name runs the same engine.
+    """
+
+    SPEC: t.ClassVar[dict[str, t.Any]] = {}
+    SPEC_RULES: t.ClassVar[dict[str, t.Any]] = {}
+
+    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+        """Do the work and return the task's result; raise `EksError` to fail."""
+        raise NotImplementedError
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Entry point of Ansible."""
+        task_vars = task_vars or {}
+        base: dict[str, t.Any] = super().run(tmp, task_vars)
+        if self._connection.transport != "local":
+            return {**base, **self._execute_module(task_vars=task_vars)}
+        # Arguments arrive as tagged strings and lazy containers; YAML dumpers refuse those, so make them plain once.
+        arguments = json.loads(json.dumps(self._task.args))
+        checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(arguments)
+        if checked.error_messages:
+            return {**base, "failed": True, "msg": "; ".join(checked.error_messages)}
+        context = Context(
+            host=str(task_vars.get("inventory_hostname", "localhost")),
+            check=self._task.check_mode,
+            diff=self._task.diff,
+        )
+        try:
+            result = self.engine(checked.validated_parameters, context, self._say())
+        except EksError as error:
+            return {**base, "failed": True, **error.to_result()}
+        return {**base, **result}
+
+    def _say(self) -> Say:
+        """Return the printer; `no_log` tasks print nothing, as Display itself would not censor them."""
+        if self._task.no_log:
+            return lambda line: None
+        display = Display()
+        return lambda line: display.display(line)
