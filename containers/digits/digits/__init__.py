@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Handwritten digits: data, data-parallel training over MPI, evaluation, serving and a call.
 
-Layers, each importing only those left of it: `errors → dataset, model, checkpoint → data, train, evaluate, serve, call`.
+Each layer imports only those left of it:
+`errors → files → dataset → model → checkpoint, world → data, train, evaluate, serve, call`.
 """

@@ -55,12 +55,12 @@ def picture(image: Bytes) -> list[str]:
 
 def show(test: Digits, predictions: list[dict[str, Any]], places: list[int]) -> None:
     """Print the images at `places` side by side, truth and answer below each."""
-    for row in zip(*(picture(test.images[place]) for place in places)):
+    for row in zip(*(picture(test.images[place]) for place in places), strict=True):
         print("   ".join(row))
-    width = 2 * SIDE
-    print("   ".join(f"{'truth  ' + str(test.labels[place]):{width}}" for place in places))
-    answers = (predictions[place] for place in places)
-    print("   ".join(f"{'answer ' + str(answer['digit']) + f' ({answer["probability"]:.3f})':{width}}" for answer in answers))
+    truths = [f"truth  {test.labels[place]}" for place in places]
+    answers = [f"answer {predictions[place]['digit']} ({predictions[place]['probability']:.3f})" for place in places]
+    for line in (truths, answers):
+        print("   ".join(text.ljust(2 * SIDE) for text in line))
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -76,10 +76,11 @@ def main(argv: list[str] | None = None) -> None:
     begun = time.monotonic()
     predictions = ask(options.url, test.images.tolist(), timeout=options.timeout)
     milliseconds = 1000 * (time.monotonic() - begun)
-    right = [prediction["digit"] == int(label) for prediction, label in zip(predictions, test.labels)]
-    wrong = [place for place, hit in enumerate(right) if not hit]
-    show(test, predictions, [*range(4 - min(len(wrong), 2)), *wrong[:2]])
-    accuracy = sum(right) / len(test)
+    hits = [prediction["digit"] == int(label) for prediction, label in zip(predictions, test.labels, strict=True)]
+    right = [place for place, hit in enumerate(hits) if hit]
+    wrong = [place for place, hit in enumerate(hits) if not hit]
+    show(test, predictions, right[:2] + wrong[:2])
+    accuracy = len(right) / len(test)
     print(f"{options.url} answered {len(test)} images in {milliseconds:.0f} ms; accuracy {accuracy:.4f}", flush=True)
     if accuracy < options.min_accuracy:
         raise DigitsError(f"The service's accuracy {accuracy:.4f} is below the required {options.min_accuracy}.")

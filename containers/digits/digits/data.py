@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from digits import dataset
-from digits.errors import run
+from digits.errors import DigitsError, run
 
 SOURCE = Path("/usr/share/digits/digits.csv.gz")
 
@@ -30,6 +30,8 @@ def main(argv: list[str] | None = None) -> None:
     train, test = (
         digits.take(part) for part in dataset.split(len(digits), test_share=options.test_share, seed=options.seed)
     )
+    if not len(train) or not len(test):
+        raise DigitsError(f"--test-share {options.test_share} leaves one part of {len(digits)} digits empty.")
     dataset.save(options.data, train=train, test=test)
     for name, part in (("train", train), ("test", test)):
         counts = " ".join(str(count) for count in np.bincount(part.labels, minlength=dataset.CLASSES))

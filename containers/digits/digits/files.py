@@ -40,5 +40,5 @@ def read_arrays(path: Path, *, remedy: str) -> dict[str, npt.NDArray[np.generic]
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError as error:
         raise DigitsError(f"{path} does not exist. {remedy}") from error
-    except (OSError, ValueError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise DigitsError(f"Cannot read {path}: {error}. {remedy}") from error

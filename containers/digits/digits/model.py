@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,13 @@ class Gradient:
 
 def parameter_count(layers: Layers) -> int:
     """Return how many weights and biases a network with these layer widths has."""
-    return sum(inputs * outputs + outputs for inputs, outputs in zip(layers, layers[1:]))
+    return sum(inputs * outputs + outputs for inputs, outputs in pairwise(layers))
 
 
 def unpack(layers: Layers, parameters: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield each layer's weights (inputs, outputs) and biases (outputs,) as views into `parameters`."""
     start = 0
-    for inputs, outputs in zip(layers, layers[1:]):
+    for inputs, outputs in pairwise(layers):
         middle = start + inputs * outputs
         yield parameters[start:middle].reshape(inputs, outputs), parameters[middle : middle + outputs]
         start = middle + outputs
@@ -65,7 +66,7 @@ def shifted(images: Bytes, shifts: npt.NDArray[np.int64]) -> Bytes:
     padded = np.pad(images.reshape(-1, SIDE, SIDE), ((0, 0), (1, 1), (1, 1)))
     rows = np.arange(SIDE)[None, :] + 1 - shifts[:, :1]
     columns = np.arange(SIDE)[None, :] + 1 - shifts[:, 1:]
-    moved = padded[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
+    moved: Bytes = padded[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
     return moved.reshape(-1, SIDE * SIDE)
 
 
@@ -81,8 +82,8 @@ def gradient(layers: Layers, parameters: Floats, inputs: Floats, labels: Bytes) 
     total = np.zeros_like(parameters)
     error = predicted.copy()
     error[rows, labels] -= 1.0
-    layer_views = zip(unpack(layers, parameters), unpack(layers, total), activations)
-    for (weights, _biases), (weights_gradient, biases_gradient), below in reversed(list(layer_views)):
+    views = zip(unpack(layers, parameters), unpack(layers, total), activations[:-1], strict=True)
+    for (weights, _biases), (weights_gradient, biases_gradient), below in reversed(list(views)):
         weights_gradient[:] = below.T @ error
         biases_gradient[:] = error.sum(axis=0)
         error = (error @ weights.T) * (below > 0)

@@ -46,7 +46,7 @@ def parse(body: bytes) -> tuple[Floats, bool]:
     """
     try:
         document = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RequestError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from error
     if not isinstance(document, dict) or len(document.keys() & {"pixels", "instances"}) != 1:
         raise RequestError(HTTPStatus.BAD_REQUEST, 'the body must be an object with either "pixels" or "instances"')
@@ -70,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = 60
+    error_content_type = "application/json"
+    error_message_format = '{"error": "%(message)s"}'
 
     def do_GET(self) -> None:
         """Answer the health check."""

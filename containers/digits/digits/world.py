@@ -50,7 +50,7 @@ class Mpi:
     """MPI's world communicator. Starts MPI on construction, so it is made once, by the program."""
 
     def __init__(self) -> None:
-        from mpi4py import MPI  # noqa: PLC0415 - importing it calls MPI_Init, which only training may do
+        from mpi4py import MPI  # importing it calls MPI_Init
 
         self._communicator = MPI.COMM_WORLD
         self.rank = self._communicator.Get_rank()
