@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
+from ansible_collections.mlops.eks.plugins.modules.pipeline_info import ARGUMENT_SPEC
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+
+
+class ActionModule(LiveAction):
+    """Read a pipeline where its files and the chart catalogue are: on the controller."""
+
+    SPEC = ARGUMENT_SPEC
+
+    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
+        """Read and check it."""
+        return pipeline_info(params)

@@ -1,0 +1,29 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options every task that talks to a cluster shares."""
+
+    DOCUMENTATION = r"""
+options:
+  kubeconfig:
+    description:
+      - Path of the kubeconfig of the cluster. It must be given here, by C(module_defaults) or as in the playbooks from the
+        host variable C(kubeconfig); the user's own C(~/.kube/config) is never taken by itself.
+    type: path
+  context:
+    description: Context within O(kubeconfig). When omitted, its current context.
+    type: str
+  namespace:
+    description: Namespace to work in.
+    type: str
+    default: default
+  patience:
+    description: Seconds a request is repeated while the cluster does not answer.
+    type: float
+    default: 60
+"""

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of everything that follows a workload to its end."""
+
+    DOCUMENTATION = r"""
+options:
+  timeout:
+    description: Seconds the workload may take, from the start of the step. When they are over, the outcome is V(timed_out).
+    type: float
+    default: 86400
+  heartbeat:
+    description: Seconds of silence after which a line says that the workload is still there.
+    type: float
+    default: 60
+  until:
+    description:
+      - What ends the workload well, spelled as in C(kubectl wait), V(condition=Ready) or V(jsonpath={.status.phase}=Done).
+      - When omitted, what its kind defines.
+    type: str
+  fail_on:
+    description: What ends the workload badly, each spelled like O(until).
+    type: list
+    elements: str
+  image_pull_grace:
+    description: Seconds an image may fail to be pulled before the step fails.
+    type: float
+    default: 30
+  config_grace:
+    description: Seconds a missing Secret, ConfigMap or claim is waited for before the step fails.
+    type: float
+    default: 15
+  unschedulable_grace:
+    description: Seconds without a node that fits before the step fails; leave time for new nodes to come up.
+    type: float
+    default: 900
+  max_restarts:
+    description: Quick failures of one container that are accepted before it counts as a crash loop.
+    type: int
+    default: 5
+  run_id:
+    description: Name of the run's directory under O(runs_dir). When omitted, a new one.
+    type: str
+  runs_dir:
+    description: Directory for the evidence, relative to the working directory.
+    type: path
+    default: runs
+"""

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The `helm` program: argument lists in, text out, its errors in our words."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import typing as t
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    CommandError,
+    ConflictError,
+    EksError,
+    ForbiddenError,
+    InvalidInputError,
+    MissingToolError,
+    UnreachableError,
+)
+
+
+class Completed(t.NamedTuple):
+    """What a program left behind."""
+
+    rc: int
+    stdout: str
+    stderr: str
+
+
+class Run(t.Protocol):
+    """Run one program to its end."""
+
+    def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed: ...
+
+
+def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
+    """Run `argv` without a shell and capture its output."""
+    # A session of its own: Ctrl-C at the terminal must not stop Helm half-way through an install.
+    done = subprocess.run(
+        argv, input=stdin, capture_output=True, text=True, check=False, start_new_session=True, errors="replace"
+    )
+    return Completed(done.returncode, done.stdout, done.stderr)
+
+
+def cache_dir() -> Path:
+    """Return the directory of things that can be made again."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks")
+
+
+def find_helm(given: str | None = None) -> str:
+    """Return the path of `helm`: as given, from MLOPS_EKS_HELM, built by this project, or on PATH.
+
+    Raises:
+        MissingToolError: there is none.
+    """
+    built = cache_dir() / "bin" / "helm"
+    for candidate in (given, os.environ.get("MLOPS_EKS_HELM"), str(built), "helm"):
+        found = shutil.which(candidate) if candidate else None
+        if found:
+            return found
+    raise MissingToolError("helm: not found on PATH. Install Helm 4, or run 'make tools' to build it.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Helm:
+    """Helm 4 for one cluster and namespace."""
+
+    binary: str
+    kubeconfig: str
+    context: str | None
+    namespace: str
+    run: Run = run_program
+
+    def template(self, release: str, chart: Path, files: Sequence[Path]) -> str:
+        """Return the manifests as YAML text, rendered without asking the cluster."""
+        return self._helm("template", release, str(chart), *_values(files), cluster=False)
+
+    def install(
+        self, release: str, chart: Path, files: Sequence[Path], *, labels: Mapping[str, str], upgrade: bool = False
+    ) -> None:
+        """Install (or upgrade) without waiting: Helm's wait calls an MPIJob ready the moment it exists."""
+        marks = ",".join(f"{key}={value}" for key, value in labels.items())
+        verb = "upgrade" if upgrade else "install"
+        self._helm(verb, release, str(chart), *_values(files), "--labels", marks, "--description", "mlops.eks step")
+
+    def uninstall(self, release: str) -> None:
+        """Delete the release; its objects go in the background. A release that is not there is no error."""
+        self._helm("uninstall", release, "--ignore-not-found")
+
+    def rollback(self, release: str, revision: int) -> None:
+        """Go back to `revision`."""
+        self._helm("rollback", release, str(revision))
+
+    def _helm(self, *arguments: str, cluster: bool = True) -> str:
+        argv = [self.binary, *arguments, "--namespace", self.namespace]
+        if cluster:
+            argv += ["--kubeconfig", self.kubeconfig]
+            argv += ["--kube-context", self.context] if self.context else []
+        done = self.run(argv)
+        if done.rc != 0:
+            raise translate(done.stderr, argv=argv, rc=done.rc)
+        return done.stdout
+
+
+def _values(files: Sequence[Path]) -> list[str]:
+    return [part for file in files for part in ("--values", str(file))]
+
+
+# What Helm says, and the error it means; the first match wins.
+_MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
+    (r"execution error at \([^)]*\): (?P<said>.*)", InvalidInputError, "{said}"),
+    (r"values don't meet the specifications of the schema[^:]*:\s*(?P<said>.*)", InvalidInputError, "{said}"),
+    (r"(?P<said>.*namespaces \"[^\"]*\" not found)", AbsentError, "{said}. Create the namespace first."),
+    (r"(?P<said>another operation .* is in progress)", ConflictError, "{said}. Run the same command again."),
+    (r"(?P<said>.*(?:cannot re-use a name|already exists).*)", ConflictError, "{said}."),
+    (r"(?P<said>.* is forbidden: .*)", ForbiddenError, "{said}. Ask the cluster's owner for this permission."),
+    (r"(?P<said>.*(?:connection refused|i/o timeout|no route to host|unreachable).*)", UnreachableError, "{said}"),
+)
+
+
+def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
+    """Return the error that Helm's message means, one line long."""
+    text = "\n".join(line for line in stderr.splitlines() if not line.startswith(("level=", "time=", "WARNING", "coalesce")))
+    details = {"command": list(argv), "rc": rc, "stderr": stderr.strip()}
+    subject = f"helm {argv[1]} {argv[2]}"
+    for pattern, kind, form in _MEANINGS:
+        match = re.search(pattern, text, re.DOTALL if "schema" in pattern else 0)
+        if match:
+            return kind(f"{subject}: {form.format(said=_one_line(match['said']))}", **details)
+    return CommandError(f"{subject}: {_one_line(text) or f'exit code {rc}'}", **details)
+
+
+def _one_line(text: str) -> str:
+    said = "; ".join(line.strip() for line in text.strip().splitlines() if line.strip())
+    return re.sub(r"^Error: ", "", said)

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""`condition=Ready` and `jsonpath={.status.phase}=Done`, spelled as in `kubectl wait --for`."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+
+_CONDITION = re.compile(r"condition=(?P<type>[^=]+)(?:=(?P<value>.+))?")
+_JSONPATH = re.compile(r"jsonpath='?\{\.?(?P<path>[^}]+)\}'?(?:==?(?P<value>.+))?")
+_PART = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\['([^']+)'\]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """A question about one object, answered by `holds`."""
+
+    text: str
+    condition: str | None = None
+    path: tuple[str | int, ...] = ()
+    value: str | None = None
+
+    def holds(self, entry: Document) -> bool:
+        """Return whether the object satisfies the expression."""
+        if self.condition is not None:
+            found = condition(entry, self.condition)
+            return found is not None and str(found.get("status", "")).lower() == (self.value or "true").lower()
+        at = lookup(entry, self.path)
+        if self.value is None:
+            return at is not None
+        return at is not None and _text(at) == self.value.strip("'\"")
+
+
+def parse(text: str) -> Expression:
+    """Return the expression that `text` spells.
+
+    Raises:
+        InvalidInputError: it is neither form.
+    """
+    if match := _CONDITION.fullmatch(text.strip()):
+        return Expression(text=text, condition=match["type"], value=match["value"])
+    if match := _JSONPATH.fullmatch(text.strip()):
+        parts = tuple(int(index) if index else key or quoted for key, index, quoted in _PART.findall(match["path"]))
+        if parts:
+            return Expression(text=text, path=parts, value=match["value"])
+    raise InvalidInputError(
+        f"{text!r} is not a wait expression. Write condition=TYPE, condition=TYPE=False or jsonpath={{.status.phase}}=VALUE."
+    )
+
+
+def condition(entry: Document, kind: str) -> Document | None:
+    """Return the condition of type `kind` (case does not matter, as in kubectl), or `None`."""
+    for found in (entry.get("status") or {}).get("conditions") or []:
+        if str(found.get("type", "")).lower() == kind.lower():
+            return t.cast(Document, found)
+    return None
+
+
+def is_true(entry: Document, kind: str) -> bool:
+    """Return whether condition `kind` is True."""
+    found = condition(entry, kind)
+    return found is not None and found.get("status") == "True"
+
+
+def lookup(entry: t.Any, path: tuple[str | int, ...]) -> t.Any:
+    """Return the value at `path`, or `None` when any part is missing."""
+    for part in path:
+        if isinstance(part, int):
+            entry = entry[part] if isinstance(entry, list) and part < len(entry) else None
+        else:
+            entry = entry.get(part) if isinstance(entry, dict) else None
+        if entry is None:
+            return None
+    return entry
+
+
+def _text(value: t.Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,199 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Pipelines: the ordered steps of `pipeline.yaml`, checked as a whole before anything runs."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+
+FILE = "pipeline.yaml"
+# Helm refuses longer release names; every name derived from one must be a DNS label as well.
+RELEASE_MAX = 53
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NAME_RULE = "lower-case letters, digits and hyphens, starting and ending with a letter or digit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a pipeline. `timeout` is in seconds; `recipes` are files, later wins."""
+
+    name: str
+    chart: str
+    recipes: tuple[str, ...]
+    values: dict[str, t.Any] = field(default_factory=dict)
+    timeout: int = 86400
+    keep: bool = False
+    until: str | None = None
+    fail_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """An ordered list of steps that share one release name."""
+
+    name: str
+    directory: str
+    namespace: str | None
+    description: str
+    steps: tuple[Step, ...]
+
+    def to_result(self) -> dict[str, t.Any]:
+        """Return plain data for Ansible."""
+        document = asdict(self)
+        document["steps"] = [_plain(step) for step in document["steps"]]
+        return document
+
+
+def _plain(step: dict[str, t.Any]) -> dict[str, t.Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in step.items()}
+
+
+class _Key(t.NamedTuple):
+    kind: type | tuple[type, ...]
+    said: str
+    required: bool = False
+
+
+_PIPELINE_KEYS = {
+    "name": _Key(str, "a string", required=True),
+    "description": _Key(str, "a string"),
+    "namespace": _Key(str, "a string"),
+    "steps": _Key(list, "a list of steps", required=True),
+}
+_STEP_KEYS = {
+    "name": _Key(str, "a string", required=True),
+    "chart": _Key(str, "a string", required=True),
+    "recipe": _Key(str, "a file name"),
+    "recipes": _Key(list, "a list of file names"),
+    "values": _Key(dict, "a mapping"),
+    "timeout": _Key(int, "a whole number of seconds"),
+    "keep": _Key(bool, "true or false"),
+    "until": _Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
+    "fail_on": _Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
+}
+
+
+def read(directory: Path) -> Pipeline:
+    """Read `pipeline.yaml` of `directory` (or the file itself).
+
+    Raises:
+        InvalidInputError: with file, line and key of the mistake.
+    """
+    path = directory if directory.is_file() else directory / FILE
+    if not path.exists():
+        raise InvalidInputError(f"pipeline {str(directory)!r}: there is no {FILE} in it. Name a directory that has one.")
+    source = load(path)
+    _check_keys(source, source.data, (), _PIPELINE_KEYS)
+    _check_name(source, ("name",), source.data["name"], "pipeline name")
+    if not source.data["steps"]:
+        raise InvalidInputError(f"{source.at(('steps',))}: steps is empty. A pipeline needs at least one step.")
+    steps = [_step(source, index, path.parent) for index in range(len(source.data["steps"]))]
+    _check_unique(source, steps)
+    return Pipeline(
+        name=source.data["name"],
+        directory=str(path.parent),
+        namespace=source.data.get("namespace"),
+        description=source.data.get("description", ""),
+        steps=tuple(steps),
+    )
+
+
+def choose(pipeline: Pipeline, *, from_step: str | None, only_steps: Sequence[str]) -> list[Step]:
+    """Return the steps to run, in order.
+
+    Raises:
+        InvalidInputError: a name is not a step of the pipeline, or nothing is left.
+    """
+    names = [step.name for step in pipeline.steps]
+    for wanted in [*only_steps, *([from_step] if from_step else [])]:
+        if wanted not in names:
+            raise InvalidInputError(f"pipeline {pipeline.name}: no step {wanted!r}.{did_you_mean(wanted, names)}")
+    start = names.index(from_step) if from_step else 0
+    chosen = [step for step in pipeline.steps[start:] if not only_steps or step.name in only_steps]
+    if not chosen:
+        raise InvalidInputError(f"pipeline {pipeline.name}: from_step {from_step!r} leaves none of only_steps.")
+    return chosen
+
+
+def helm_release(release: str, step: str, *, keep: bool) -> str:
+    """Return the Helm release of a step: a step that stays installed needs a name of its own."""
+    return f"{release}-{step}" if keep else release
+
+
+def check_release(name: str) -> None:
+    """Refuse a release name Helm or Kubernetes would refuse later.
+
+    Raises:
+        InvalidInputError: the rule that is broken.
+    """
+    if not _NAME.fullmatch(name):
+        raise InvalidInputError(f"release {name!r}: a release name has {_NAME_RULE}. Choose another.")
+    if len(name) > RELEASE_MAX:
+        raise InvalidInputError(
+            f"release {name!r} has {len(name)} characters; Helm allows {RELEASE_MAX}. Choose a shorter name."
+        )
+
+
+def _step(source: Source, index: int, base: Path) -> Step:
+    data, path = source.data["steps"][index], ("steps", index)
+    if not isinstance(data, dict):
+        raise InvalidInputError(f"{source.at(path)}: a step must be a mapping with name, chart and recipe.")
+    _check_keys(source, data, path, _STEP_KEYS)
+    _check_name(source, (*path, "name"), data["name"], "step name")
+    if "recipe" in data and "recipes" in data:
+        raise InvalidInputError(f"{source.at((*path, 'recipes'))}: step {data['name']!r} has recipe and recipes. Keep one.")
+    recipes = [data["recipe"]] if "recipe" in data else data.get("recipes", [])
+    for name in recipes:
+        if not (base / str(name)).is_file():
+            files = [found.name for found in base.glob("*.yaml") if found.name != FILE]
+            where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
+            raise InvalidInputError(f"{where}: recipe {name!r} is not in {base}.{did_you_mean(str(name), files)}")
+    if data.get("timeout", 1) <= 0:
+        raise InvalidInputError(f"{source.at((*path, 'timeout'))}: timeout must be more than 0 seconds.")
+    fail_on = data.get("fail_on", [])
+    return Step(
+        name=data["name"],
+        chart=data["chart"],
+        recipes=tuple(str(base / str(name)) for name in recipes),
+        values=data.get("values", {}),
+        timeout=data.get("timeout", 86400),
+        keep=data.get("keep", False),
+        until=data.get("until"),
+        fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
+    )
+
+
+def _check_keys(source: Source, data: dict[str, t.Any], path: tuple[str | int, ...], keys: dict[str, _Key]) -> None:
+    for key, value in data.items():
+        rule = keys.get(key)
+        if rule is None:
+            raise InvalidInputError(f"{source.at((*path, key))}: unknown key {key!r}.{did_you_mean(str(key), keys)}")
+        wrong_bool = isinstance(value, bool) and rule.kind is int
+        if not isinstance(value, rule.kind) or wrong_bool:
+            raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {value!r}.")
+    missing = [key for key, rule in keys.items() if rule.required and key not in data]
+    if missing:
+        raise InvalidInputError(f"{source.at(path)}: missing {', '.join(map(repr, missing))}.")
+
+
+def _check_name(source: Source, path: tuple[str | int, ...], name: str, what: str) -> None:
+    if not _NAME.fullmatch(name) or len(name) > RELEASE_MAX:
+        raise InvalidInputError(f"{source.at(path)}: {what} {name!r}: use {_NAME_RULE}, at most {RELEASE_MAX}.")
+
+
+def _check_unique(source: Source, steps: Sequence[Step]) -> None:
+    first: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        if step.name in first:
+            lines = (source.at(("steps", first[step.name], "name")), source.at(("steps", index, "name")))
+            raise InvalidInputError(f"{lines[1]}: step {step.name!r} is already at {lines[0]}. Give each its own name.")
+        first[step.name] = index

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Values checked against the chart's own `values.schema.json`, with the file and line of each mistake."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator, Mapping
+
+from jsonschema import Draft7Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
+
+# More than this is a file for another chart; the first few say so as well.
+_SHOWN = 5
+_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, chart: str) -> None:
+    """Check `values` (chart defaults included) against `schema`.
+
+    Raises:
+        InvalidInputError: one line per mistake: file, line, key, what was found and the nearest known key.
+    """
+    problems = sorted({line for error in Draft7Validator(schema).iter_errors(values) for line in _lines(error, where)})
+    if problems:
+        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+        raise InvalidInputError("; ".join(problems[:_SHOWN]) + more + f" [chart {chart}]", problems=problems)
+
+
+def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
+    if error.validator in ("anyOf", "oneOf") and error.context:
+        # The branch that fits best says more than "not valid under any of the given schemas".
+        nested = best_match(error.context)
+        if nested is not None and list(nested.absolute_path) != list(error.absolute_path):
+            yield from _lines(nested, where)
+            return
+    path = tuple(error.absolute_path)
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        yield from _unknown_keys(error, path, where)
+        return
+    yield f"{where.at(path)}: {_dotted(path) or 'the values'}: {_message(error)}"
+
+
+def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
+    known = list(error.schema.get("properties", {}))
+    for key in error.instance:
+        if key in known:
+            continue
+        at = where.at((*path, key))
+        nested = error.instance[key]
+        misplaced = [name for name in nested if name in known] if isinstance(nested, dict) else []
+        if misplaced:
+            right = ", ".join(_dotted((*path, name)) for name in misplaced)
+            yield f"{at}: unknown key {_dotted((*path, key))!r}. Its content belongs one level up: write {right}."
+        else:
+            yield f"{at}: unknown key {_dotted((*path, key))!r}.{did_you_mean(str(key), known)}"
+
+
+def _message(error: ValidationError) -> str:
+    found = repr(error.instance)
+    found = found if len(found) <= 60 else found[:57] + "..."
+    rule = error.validator_value
+    if error.validator == "type":
+        wanted = [rule] if isinstance(rule, str) else list(rule)
+        return f"expected {' or '.join(_TYPES.get(one, one) for one in wanted)}, found {found}."
+    if error.validator == "enum":
+        return f"expected one of {', '.join(map(str, rule))}, found {found}.{_close(error.instance, rule)}"
+    if error.validator == "required":
+        missing = [key for key in rule if key not in error.instance]
+        return f"missing {', '.join(map(repr, missing))}."
+    if error.validator == "pattern":
+        return f"found {found}, which does not match {rule!r}."
+    return f"{error.message}." if len(error.message) < 200 else f"does not satisfy {error.validator} of the schema."
+
+
+def _close(instance: t.Any, rule: t.Sequence[t.Any]) -> str:
+    return did_you_mean(instance, map(str, rule)) if isinstance(instance, str) else ""
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,112 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""YAML files read with the line of every value, so that an error can point at it."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+
+KeyPath = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader that reads numbers as Helm's YAML does: `1e-4` is a float."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+$"),
+    list("-+0123456789"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One YAML mapping and where each of its values stands.
+
+    `lines` maps a key path such as `("train", "env", 0, "name")` to its 1-based line; the root is `()`.
+    """
+
+    name: str
+    data: dict[str, t.Any]
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+
+    def at(self, path: KeyPath) -> str:
+        """Return `file:line` of the value at `path`, or of its nearest parent that the file has."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        line = self.lines.get(path)
+        return self.name if line is None else f"{self.name}:{line}"
+
+
+def load(path: Path, *, shown: str | None = None) -> Source:
+    """Read one YAML mapping.
+
+    Raises:
+        InvalidInputError: the file is missing, unreadable, empty, not YAML, not a mapping, or says a key twice.
+    """
+    name = shown or str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInputError(f"{name}: no such file. Check the path; relative paths start at {Path.cwd()}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{name}: cannot be read as text: {error}.") from error
+    return parse(text, name=name)
+
+
+def parse(text: str, *, name: str) -> Source:
+    """Read one YAML mapping from `text`; errors as `load`."""
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            raise InvalidInputError(f"{name}: the file is empty. It must hold a YAML mapping of values.")
+        if not isinstance(node, yaml.MappingNode):
+            kind = {"sequence": "a list", "scalar": "a single value"}.get(node.id, node.id)
+            raise InvalidInputError(
+                f"{name}:{node.start_mark.line + 1}: found {kind} where a YAML mapping (key: value) must stand."
+            )
+        lines: dict[KeyPath, int] = {}
+        _walk(loader, node, (), lines, name)
+        return Source(name=name, data=loader.construct_document(node), lines=lines)
+    except yaml.YAMLError as error:
+        raise InvalidInputError(_explain(error, name)) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{name}: not readable as YAML: {error}.") from error
+    finally:
+        loader.dispose()
+
+
+def _explain(error: yaml.YAMLError, name: str) -> str:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    where = name if mark is None else f"{name}:{mark.line + 1}:{mark.column + 1}"
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"{where}: not valid YAML: {problem}. Check indentation, colons and quotes on this line."
+
+
+def _walk(loader: _Loader, node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], name: str) -> None:
+    """Note the line of every value below `node` and refuse keys said twice."""
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _walk(loader, item, (*path, index), lines, name)
+        return
+    if not isinstance(node, yaml.MappingNode):
+        return
+    seen: dict[str, int] = {}
+    for key_node, value_node in node.value:
+        key, line = str(getattr(key_node, "value", "")), key_node.start_mark.line + 1
+        if key in seen and key_node.tag != "tag:yaml.org,2002:merge":
+            raise InvalidInputError(f"{name}:{line}: key {key!r} is already on line {seen[key]}. Keep one of them.")
+        seen[key] = line
+        lines.setdefault((*path, key), line)
+        _walk(loader, value_node, (*path, key), lines, name)

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Argument specifications that several modules share; their documentation is in the fragments `_cluster` and `_follow`."""
+
+from __future__ import annotations
+
+import typing as t
+
+Spec = dict[str, dict[str, t.Any]]
+
+CLUSTER: Spec = {
+    "kubeconfig": {"type": "path"},
+    "context": {"type": "str"},
+    "namespace": {"type": "str", "default": "default"},
+    "patience": {"type": "float", "default": 60.0},
+}
+
+FOLLOW: Spec = {
+    "timeout": {"type": "float", "default": 86400.0},
+    "heartbeat": {"type": "float", "default": 60.0},
+    "until": {"type": "str"},
+    "fail_on": {"type": "list", "elements": "str"},
+    "image_pull_grace": {"type": "float", "default": 30.0},
+    "config_grace": {"type": "float", "default": 15.0},
+    "unschedulable_grace": {"type": "float", "default": 900.0},
+    "max_restarts": {"type": "int", "default": 5},
+    "run_id": {"type": "str"},
+    "runs_dir": {"type": "path", "default": "runs"},
+}
+
+# Where Helm is, for modules that call it.
+HELM: Spec = {"helm_binary": {"type": "path"}}

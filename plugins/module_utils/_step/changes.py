@@ -1,0 +1,74 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What can happen to a step while it is followed. `at` is in seconds since the epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Something observed at a moment; alone it means that time has passed."""
+
+    at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadSeen(Change):
+    """The workload as it is now."""
+
+    entry: Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadGone(Change):
+    """The workload was deleted, and not by this step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodSeen(Change):
+    """One of its pods as it is now."""
+
+    entry: Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodGone(Change):
+    """A pod was deleted; `entry` is how it looked last."""
+
+    entry: Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventSeen(Change):
+    """A Kubernetes event about the workload or something it owns."""
+
+    entry: Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Change):
+    """Some container wrote to its log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble(Change):
+    """The watch met an error and goes on."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockLost(Change):
+    """Another controller took over the release."""
+
+    holder: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick(Change):
+    """Time has passed."""

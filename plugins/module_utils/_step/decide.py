@@ -1,0 +1,86 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Skip, re-attach or install: decided from the ledger and Helm's releases, without I/O."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, label
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+Action = t.Literal["skip", "attach", "install", "upgrade"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What to do, and what must be cleared away first."""
+
+    action: Action
+    why: str
+    uninstall: bool = False
+    rollback: int | None = None
+
+
+def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: Sequence[Release]) -> Decision:
+    """Return what to do with a step whose identity is `identity`.
+
+    Raises:
+        ConflictError: the release runs something else that has not ended.
+    """
+    entry = entries.get(task.step)
+    latest = revisions[-1] if revisions else None
+    same = latest is not None and latest.identity == label(identity)
+    if entry and _fresh(task, identity, entry, entries):
+        why = f"identical step {entry.outcome} at {entry.finished} in run {entry.run_id}"
+        if not task.keep:
+            return Decision(action="skip", why=why, uninstall=same)
+        if same and latest and latest.status == "deployed":
+            return Decision(action="attach", why=why)
+    if latest is None:
+        return Decision(action="install", why="not installed")
+    if latest.pending or latest.status == "failed":
+        return _recover(task, latest, revisions)
+    ended = entry is not None and entry.finished is not None and not entry.good
+    if same and (task.keep or not ended) and not task.force:
+        return Decision(action="attach", why="it is running with the same identity")
+    if task.keep:
+        return Decision(action="upgrade", why="its values or chart changed")
+    return _replace(task, latest, entries)
+
+
+def _fresh(task: Task, identity: str, entry: Entry, entries: Mapping[str, Entry]) -> bool:
+    """Return whether the recorded success still stands: same identity, and no earlier step has succeeded since."""
+    if task.force or not entry.good or entry.identity != identity or entry.finished is None:
+        return False
+    return all((entries[step].finished or "9") <= entry.finished for step in task.after if step in entries)
+
+
+def _recover(task: Task, latest: Release, revisions: Sequence[Release]) -> Decision:
+    """Clear away what an interrupted or failed Helm operation left."""
+    deployed = [release.revision for release in revisions if release.status in ("deployed", "superseded")]
+    if latest.status in ("pending-upgrade", "pending-rollback") and deployed:
+        action: Action = "upgrade" if task.keep else "install"
+        return Decision(
+            action=action, why=f"helm left it {latest.status}", rollback=deployed[-1], uninstall=not task.keep
+        )
+    return Decision(action="install", why=f"helm left it {latest.status}", uninstall=True)
+
+
+def _replace(task: Task, latest: Release, entries: Mapping[str, Entry]) -> Decision:
+    """Replace an installed release that has ended; refuse to end one that may be running."""
+    holder = entries.get(latest.step)
+    running = holder is None or holder.outcome == "running"
+    if running and not task.replace and not task.force:
+        since = f" since {holder.started}" if holder else ""
+        what = f"step {latest.step!r}{since}" if latest.step else "something not installed by this collection"
+        raise ConflictError(
+            f"release {task.helm_release} in namespace {task.namespace}: it runs {what}, with other values than this step's. "
+            f"Stop it with 'ansible-playbook playbooks/stop.yml -e release={task.release}', or set replace=true."
+        )
+    return Decision(action="install", why="what was installed has ended", uninstall=True)

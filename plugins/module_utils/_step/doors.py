@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The engine as its front doors call it: parameters in, a task result out."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import GOOD, Ending, Rules
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
+from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
+from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, step_task, waits
+
+Params = Mapping[str, t.Any]
+Say = Callable[[str], None]
+
+
+def connect(params: Params) -> Kube:
+    """Return the client of the cluster that `kubeconfig`, `context` and `namespace` name.
+
+    Raises:
+        InvalidInputError: no kubeconfig was given, or it cannot be used.
+    """
+    if not params["kubeconfig"]:
+        raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
+    return Kube(
+        kubeconfig=params["kubeconfig"],
+        context=params["context"],
+        namespace=params["namespace"] or "default",
+        patience=params["patience"],
+    )
+
+
+def helm_for(params: Params, kube: Kube) -> Helm:
+    """Return Helm for the same cluster and namespace."""
+    return Helm(
+        binary=find_helm(params["helm_binary"]),
+        kubeconfig=str(Path(params["kubeconfig"]).expanduser()),
+        context=params["context"],
+        namespace=kube.namespace,
+    )
+
+
+def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say) -> Record:
+    """Run one step, or in check mode say what would be done."""
+    kube = connect(params)
+    helm = helm_for(params, kube)
+    task = step_task({**params, "namespace": kube.namespace}, cluster=cluster)
+    plan = make_plan(task, helm)
+    prefix = f"{cluster} | {task.release}"
+    run = StepRun(task=task, plan=plan, kube=kube, helm=helm, say=lambda line: say(f"{prefix} | {line}"))
+    shown = {"diff": _differences(run)} if diff else {}
+    if check:
+        return {**_predict(run), **shown}
+    return {**run.run(), **shown}
+
+
+def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
+    """Follow a workload that somebody else submitted."""
+    kube, clock = connect(params), Clock()
+    kind = _kind(params["api_version"], params["kind"])
+    name, namespace = params["name"], kube.namespace
+    ref = Ref(kind.api_version, kind.kind, kind.plural, namespace, name)
+    entry = kube.get(ref.path)
+    if entry is None:
+        raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
+    run_id = params["run_id"] or new_run_id(name)
+    task = Task(
+        cluster=cluster,
+        namespace=namespace,
+        release=name,
+        step=name,
+        chart="",
+        run_id=run_id,
+        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
+        pipeline=name,
+        waits=waits(params),
+    )
+    started = clock.now()
+    rules = Rules(
+        kind=kind,
+        name=name,
+        started=started,
+        timeout=task.waits.timeout,
+        heartbeat=task.waits.heartbeat,
+        patience=task.waits.patience,
+        until=parse(params["until"]) if params["until"] else None,
+        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+    )
+    journal = Journal(task=task, started=started)
+    journal.write()
+    target = Target(kind=kind, ref=ref, selector=kind.selector(entry), logs=task.evidence / "logs")
+    session = Session(kube, target, rules, journal, clock=clock, say=lambda line: say(f"{cluster} | {name} | {line}"))
+    state = session.follow()
+    ending, finished = t.cast(Ending, state.ending), clock.now()
+    record = journal.write(**session.summary(state, finished), finished=iso(finished))
+    said = f"{ref}: {ending.outcome} after {human(finished - started)}" + (f": {ending.cause}" if ending.cause else "")
+    say(f"{cluster} | {name} | {said}")
+    return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
+
+
+def _kind(api_version: str | None, name: str) -> Kind:
+    for (version, kind), row in KINDS.items():
+        if kind == name and api_version in (None, version):
+            return row
+    known = ", ".join(sorted(f"{kind} ({version})" for version, kind in KINDS))
+    raise InvalidInputError(f"kind {name!r} {api_version or ''}: not a workload that can be followed. Known: {known}.")
+
+
+def _predict(run: StepRun) -> Record:
+    decision, plan = run.decide(), run.plan
+    changes = decision.action in ("install", "upgrade") or decision.uninstall
+    said = f"would {decision.action}: {decision.why}"
+    run.say(f"{plan.ref}: {said}")
+    return {
+        "changed": changes,
+        "msg": f"{plan.ref}: {said}",
+        "outcome": "skipped" if decision.action == "skip" else "planned",
+        "identity": plan.identity,
+        "plan": {
+            "action": decision.action,
+            "why": decision.why,
+            "helm_release": run.task.helm_release,
+            "chart": plan.chart.ref,
+            "chart_version": plan.chart.version,
+            "workload": str(plan.ref),
+            "objects": plan.objects,
+            "manifest": list(plan.manifest),
+        },
+    }
+
+
+def _differences(run: StepRun) -> list[dict[str, str]]:
+    """Return values and manifest against the last run of this step whose evidence is on this controller."""
+    entry = Ledger(run.kube, run.task.release).read().get(run.task.step)
+    last = _last_evidence(run.task, entry.run_id) if entry else None
+    return [_difference(name, last, after) for name, after in _contents(run.plan)]
+
+
+def _contents(plan: Plan) -> list[tuple[str, str]]:
+    return [("values.yaml", to_yaml(plan.values)), ("manifest.yaml", to_yaml_stream(plan.manifest))]
+
+
+def _difference(name: str, last: Path | None, after: str) -> dict[str, str]:
+    file = last / name if last else None
+    before = file.read_text(encoding="utf-8") if file and file.is_file() else ""
+    header = f"{name} of {last.parent.parent.name}" if before and last else f"{name} (no earlier run on this controller)"
+    return {"before_header": header, "before": before, "after_header": f"{name} of this run", "after": after}
+
+
+def _last_evidence(task: Task, run_id: str) -> Path | None:
+    found = sorted((task.runs_dir / run_id / task.cluster).glob(f"??-{task.step}"))
+    return found[0] if found else None
+
+
+def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
+    """Cancel a run."""
+    kube = connect(params)
+    release = params["release"]
+    directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
+    prefix = f"{cluster} | {release}"
+    helm = helm_for(params, kube)
+    return stop(kube, helm, release=release, directory=directory, check=check, say=lambda line: say(f"{prefix} | {line}"))
+
+
+def run_info(params: Params) -> Record:
+    """Return every step of every run the ledgers of the cluster know."""
+    kube = connect(params)
+    rows = runs(kube, release=params["release"], all_namespaces=params["all_namespaces"], now=Clock().now())
+    return {"changed": False, "runs": rows, "table": table(rows)}

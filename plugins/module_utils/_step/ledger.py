@@ -1,0 +1,87 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The run's record inside the cluster: one ConfigMap per release, one key per step. It survives the controller."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+
+LABEL = "mlops.eks/ledger"
+_MERGE = "application/merge-patch+json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What became of one step. Times are RFC 3339; `outcome` may be `running`."""
+
+    step: str
+    identity: str
+    outcome: str
+    run_id: str
+    pipeline: str
+    helm_release: str
+    controller: str
+    started: str
+    finished: str | None = None
+    cause: str = ""
+    kept: bool = False
+    total: int = 1
+    index: int = 1
+
+    @property
+    def good(self) -> bool:
+        """Whether the step reached its goal."""
+        return self.outcome in ("succeeded", "ready")
+
+
+def parse(document: Document) -> dict[str, Entry]:
+    """Return the entries of a ledger ConfigMap by step name; what another version wrote is read as far as it is known."""
+    entries = {}
+    for step, text in (document.get("data") or {}).items():
+        try:
+            found = json.loads(text)
+            entries[step] = Entry(**{key: value for key, value in found.items() if key in Entry.__dataclass_fields__})
+        except (ValueError, TypeError):
+            continue
+    return entries
+
+
+class Ledger:
+    """The ConfigMap `mlops-eks-<release>`."""
+
+    def __init__(self, kube: Kube, release: str) -> None:
+        self._kube, self._release = kube, release
+        self._collection = collection("v1", "configmaps", kube.namespace)
+        self._path = item("v1", "configmaps", kube.namespace, f"mlops-eks-{release}")
+
+    def read(self) -> dict[str, Entry]:
+        """Return all entries by step name."""
+        return parse(self._kube.get(self._path) or {})
+
+    def write(self, entry: Entry) -> None:
+        """Store one entry; the others are not touched."""
+        data = {entry.step: json.dumps(asdict(entry), sort_keys=True)}
+        try:
+            self._kube.request("PATCH", self._path, body={"data": data}, content_type=_MERGE)
+        except AbsentError:
+            self._create(data)
+
+    def _create(self, data: Mapping[str, str]) -> None:
+        body: dict[str, t.Any] = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": f"mlops-eks-{self._release}",
+                "labels": {LABEL: "true", "mlops.eks/release": self._release, "app.kubernetes.io/managed-by": "mlops.eks"},
+            },
+            "data": dict(data),
+        }
+        self._kube.request("POST", self._collection, body=body)

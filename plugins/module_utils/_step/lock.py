@@ -1,0 +1,168 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One controller per release: a Lease that is renewed while held and can be taken over only when its holder is gone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso, micro
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+
+_API = "coordination.k8s.io/v1"
+DURATION = 45.0
+# Four renewals a minute; two may fail before the lease is in danger.
+RENEWAL = 15.0
+
+
+def this_controller() -> str:
+    """Return who we are: `host/boot/pid/start`, which no later process can repeat."""
+    pid = os.getpid()
+    return f"{socket.gethostname()}/{_boot()}/{pid}/{_started(pid)}"
+
+
+def shown(holder: str) -> str:
+    """Return a holder as people read it."""
+    host, _, rest = holder.partition("/")
+    parts = rest.split("/")
+    return f"{host} (process {parts[1]})" if len(parts) == 3 else holder
+
+
+def _boot() -> str:
+    path = Path("/proc/sys/kernel/random/boot_id")
+    return path.read_text(encoding="ascii").strip()[:8] if path.exists() else "0"
+
+
+def _started(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[19]
+    except (OSError, IndexError):
+        return "0"
+
+
+def is_dead(holder: str) -> bool:
+    """Return whether the holder was a process of this very machine that no longer runs."""
+    parts = holder.split("/")
+    if len(parts) != 4 or parts[:2] != [socket.gethostname(), _boot()] or not parts[2].isdigit():
+        return False
+    return Path("/proc").is_dir() and _started(int(parts[2])) != parts[3]
+
+
+class Lock:
+    """The Lease `mlops-eks-<release>`. Use `acquire` and `release`; `on_loss(holder)` is called when it was taken over."""
+
+    def __init__(self, kube: Kube, release: str, *, clock: Clock, on_loss: Callable[[str], None]) -> None:
+        self._kube, self._release, self._clock, self._on_loss = kube, release, clock, on_loss
+        self._me = this_controller()
+        self._collection = collection(_API, "leases", kube.namespace)
+        self._path = item(_API, "leases", kube.namespace, f"mlops-eks-{release}")
+        self._lease: Document | None = None
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def acquire(self, *, patience: float, say: Callable[[str], None]) -> None:
+        """Take the lease. A holder that renews it within its duration is alive and refused against after `patience` s.
+
+        Raises:
+            ConflictError: who holds it, where and since when.
+        """
+        begun, told, last, changed = self._clock.now(), False, "", self._clock.now()
+        while not self._try():
+            lease = self._kube.get(self._path)
+            spec = (lease or {}).get("spec") or {}
+            holder, renewed, now = str(spec.get("holderIdentity") or ""), str(spec.get("renewTime")), self._clock.now()
+            alive = last not in ("", renewed)
+            if renewed != last:
+                last, changed = renewed, now
+            duration = float(spec.get("leaseDurationSeconds") or DURATION)
+            if alive and now - begun >= patience:
+                raise ConflictError(self._refusal(holder, str(spec.get("acquireTime"))), holder=shown(holder))
+            if now - changed > duration and lease and self._write(lease):
+                break
+            if not told:
+                say(f"release {self._release} is locked by {shown(holder)}; waiting to see whether it is alive")
+                told = True
+            self._clock.sleep(1.0)
+        self._thread = threading.Thread(target=self._renew, daemon=True, name=f"lease {self._release}")
+        self._thread.start()
+
+    def release(self) -> None:
+        """Give the lease back, if it is still ours."""
+        self._stopped.set()
+        if self._lease is None:
+            return
+        version = self._lease["metadata"]["resourceVersion"]
+        try:
+            self._kube.request("DELETE", self._path, body={"preconditions": {"resourceVersion": version}})
+        except (ClusterError, ConflictError):
+            # Somebody took it, or the cluster is away: it expires by itself.
+            return
+        finally:
+            self._lease = None
+
+    def _refusal(self, holder: str, since: str) -> str:
+        age = ""
+        if since:
+            age = f" for {human(max(0.0, self._clock.now() - from_iso(since)))} (since {iso(from_iso(since))})"
+        return (
+            f"release {self._release}: {shown(holder)} is following it{age}. Wait for it, or stop the run there or "
+            f"with 'ansible-playbook playbooks/stop.yml -e release={self._release}'."
+        )
+
+    def _try(self) -> bool:
+        """Create the lease, or take it from a holder known to be dead."""
+        now = micro(self._clock.now())
+        body: Document = {
+            "apiVersion": _API,
+            "kind": "Lease",
+            "metadata": {"name": f"mlops-eks-{self._release}", "labels": {"app.kubernetes.io/managed-by": "mlops.eks"}},
+            "spec": {**self._spec(now), "acquireTime": now},
+        }
+        try:
+            self._lease = self._kube.request("POST", self._collection, body=body)
+        except ConflictError:
+            lease = self._kube.get(self._path)
+            holder = str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")
+            return bool(lease) and (not holder or is_dead(holder)) and self._write(t.cast(Document, lease))
+        return True
+
+    def _spec(self, now: str) -> Document:
+        return {"holderIdentity": self._me, "leaseDurationSeconds": int(DURATION), "renewTime": now}
+
+    def _write(self, lease: Document) -> bool:
+        """Put ourselves into `lease`; the resourceVersion makes two takers at once impossible."""
+        now = micro(self._clock.now())
+        acquired = {} if lease["spec"].get("holderIdentity") == self._me else {"acquireTime": now}
+        try:
+            self._lease = self._kube.request(
+                "PUT", self._path, body={**lease, "spec": {**lease["spec"], **self._spec(now), **acquired}}
+            )
+        except (ConflictError, ClusterError):
+            return False
+        return True
+
+    def _renew(self) -> None:
+        while not self._stopped.wait(RENEWAL):
+            lease = self._lease
+            if lease is None or self._write(lease) or self._stopped.is_set():
+                continue
+            # Not written: a hiccup of the cluster, or somebody else's name stands in it now.
+            try:
+                current = self._kube.get(self._path)
+            except ClusterError:
+                continue
+            holder = str(((current or {}).get("spec") or {}).get("holderIdentity") or "")
+            if holder == self._me:
+                self._lease = current
+                continue
+            self._lease = None
+            self._on_loss(shown(holder) if holder else "nobody (the lease was deleted)")
+            return

@@ -1,0 +1,139 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Container logs: followed live, archived whole, reconnected without losing or repeating a line."""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+from collections import deque
+from pathlib import Path
+
+import urllib3
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
+from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+
+TAIL = 40
+# A container may be silent for days; a dead connection is found by the kernel's keep-alive or by the pod's end.
+_SILENCE = 86400.0
+
+
+class LogFollower(threading.Thread):
+    """Copy one container's log to `file` until it ends or `stop()` is called.
+
+    The kubelet's time stamps are asked for and taken off again: after a lost connection they tell what was already written.
+    `done` is set when the log was read to its end.
+    """
+
+    def __init__(
+        self,
+        kube: Kube,
+        *,
+        pod: str,
+        container: str,
+        file: Path,
+        screen: Screen | None,
+        prefix: str,
+        previous: bool = False,
+        follow: bool = True,
+    ) -> None:
+        super().__init__(daemon=True, name=f"log {pod}/{container}")
+        self._kube, self._screen, self._prefix = kube, screen, prefix
+        self._path = item("v1", "pods", kube.namespace, f"{pod}/log")
+        self._params: dict[str, str | int] = {"container": container, "timestamps": "true", "follow": str(follow).lower()}
+        if previous:
+            self._params["previous"] = "true"
+        self.pod, self.container, self.file = pod, container, file
+        self.lines = self.bytes = 0
+        self.tail: deque[bytes] = deque(maxlen=TAIL)
+        self.done = threading.Event()
+        self._stopped = threading.Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._last, self._same = b"", 0
+
+    def stop(self) -> None:
+        """End the copy; a blocked read is woken."""
+        self._stopped.set()
+        wake(self._response)
+
+    def run(self) -> None:
+        """Copy, and reconnect after whatever happens but the end of the log."""
+        failures = 0
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("wb") as archive:
+            while not self._stopped.is_set():
+                try:
+                    self._copy(archive)
+                    break
+                except AbsentError:
+                    break
+                except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
+                    # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see Watch.run.
+                    failures += 1
+                    self._stopped.wait(backoff(failures) / 4)
+        self.done.set()
+
+    def tail_text(self) -> tuple[str, ...]:
+        """Return the last lines as text."""
+        return tuple(line.decode(errors="replace") for line in self.tail)
+
+    def _copy(self, archive: t.BinaryIO) -> None:
+        params = dict(self._params)
+        seen, skip = self._last, self._same
+        if seen:
+            params["sinceTime"] = seen.decode().split(".")[0].rstrip("Z") + "Z"
+        response = self._response = self._kube.stream(self._path, params, read_timeout=_SILENCE)
+        rest = b""
+        try:
+            while chunk := response.read1(1 << 20):
+                *lines, rest = (rest + chunk).split(b"\n")
+                if seen:
+                    lines, seen, skip = _unseen(lines, seen, skip)
+                self._take(archive, lines, end=b"\n")
+            if rest and not self._stopped.is_set():
+                self._take(archive, [rest], end=b"")
+        finally:
+            self._response = None
+            response.close()
+
+    def _take(self, archive: t.BinaryIO, lines: list[bytes], *, end: bytes) -> None:
+        """Write lines without their stamps and note the last stamp."""
+        if not lines:
+            return
+        stamps_and_texts = [line.partition(b" ") for line in lines]
+        self._note(stamps_and_texts)
+        texts = [text for _, _, text in stamps_and_texts]
+        written = b"\n".join(texts) + end
+        archive.write(written)
+        archive.flush()
+        self.lines += len(texts)
+        self.bytes += len(written)
+        self.tail.extend(texts[-TAIL:])
+        if self._screen:
+            self._screen.offer(self._prefix, texts)
+
+    def _note(self, lines: list[tuple[bytes, bytes, bytes]]) -> None:
+        last = lines[-1][0]
+        same = 0
+        for stamp, _, _ in reversed(lines):
+            if stamp != last:
+                break
+            same += 1
+        self._same = self._same + same if last == self._last and same == len(lines) else same
+        self._last = last
+
+
+def _unseen(lines: list[bytes], last: bytes, skip: int) -> tuple[list[bytes], bytes, int]:
+    """Drop the lines written before the connection was lost: those up to stamp `last`, of which `skip` carried it."""
+    for index, line in enumerate(lines):
+        stamp = line.partition(b" ")[0]
+        if stamp == last and skip > 0:
+            skip -= 1
+        elif stamp >= last:
+            return lines[index:], b"", 0
+    return [], last, skip

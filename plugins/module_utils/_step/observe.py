@@ -1,0 +1,162 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Threads that turn a cluster into a queue of changes: watches of workload, pods and events, and the logs of containers."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
+from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import State
+from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+
+# Seconds between two ticks, and between two looks at the screen while a job floods its log.
+_TICK = 1.0
+_SCREEN = 0.1
+# How long the end of a finished container's log may take to arrive.
+_DRAIN = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What is followed: the workload, how to find its pods, and where logs go."""
+
+    kind: Kind
+    ref: Ref
+    selector: str
+    logs: Path
+
+
+class Observer:
+    """Feeds changes of one workload until `close`."""
+
+    def __init__(self, kube: Kube, target: Target, clock: Clock) -> None:
+        self._kube, self._target, self._clock = kube, target, clock
+        self._queue: queue.SimpleQueue[changes.Change] = queue.SimpleQueue()
+        self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
+        self.followers: dict[tuple[str, str, int], LogFollower] = {}
+        self._watches = [
+            self._watch(target.ref.parent, f"metadata.name={target.ref.name}", "fieldSelector", self._on_workload),
+            self._watch(collection("v1", "pods", kube.namespace), target.selector, "labelSelector", self._on_pod),
+            self._watch(collection("v1", "events", kube.namespace), "type=Warning", "fieldSelector", self._on_event),
+        ]
+
+    def start(self) -> None:
+        """Begin to watch."""
+        for watch in self._watches:
+            watch.start()
+
+    def put(self, change: changes.Change) -> None:
+        """Add a change from outside, such as the loss of the lock."""
+        self._queue.put(change)
+
+    def changes(self) -> Iterator[changes.Change]:
+        """Yield changes for ever, a tick at least every second."""
+        ticked = self._clock.now()
+        while True:
+            try:
+                change = self._queue.get(timeout=max(0.0, ticked + _TICK - self._clock.now()))
+            except queue.Empty:
+                ticked = self._clock.now()
+                yield changes.Tick(at=ticked)
+                continue
+            yield change
+            if isinstance(change, changes.Output):
+                # The next flood of lines is looked at a little later, in one go.
+                threading.Event().wait(_SCREEN)
+
+    def follow_logs(self, state: State) -> None:
+        """Start a follower for every container instance that has output and none yet."""
+        for pod in state.live.values():
+            for container in pod_view.containers(pod):
+                if not container.has_log:
+                    continue
+                name, count = pod_view.name(pod), container.restarts
+                leads = state.workload is not None and self._target.kind.leads(state.workload, pod)
+                if count and (name, container.name, count - 1) not in self.followers:
+                    self._follow(name, container.name, count - 1, leads=False, previous=True)
+                if (name, container.name, count) not in self.followers:
+                    self._follow(name, container.name, count, leads=leads, previous=False)
+
+    def _follow(self, pod: str, container: str, count: int, *, leads: bool, previous: bool) -> None:
+        suffix = f".{count}" if count else ""
+        follower = LogFollower(
+            self._kube,
+            pod=pod,
+            container=container,
+            file=self._target.logs / f"{pod}.{container}{suffix}.log",
+            screen=self.screen if leads else None,
+            prefix=pod,
+            previous=previous,
+        )
+        self.followers[pod, container, count] = follower
+        follower.start()
+
+    def close(self, state: State) -> None:
+        """Stop watching; wait for the ends of logs that have an end, cut the others."""
+        for watch in self._watches:
+            watch.stop()
+        ended = {
+            (pod_view.name(pod), container.name)
+            for pod in state.pods.values()
+            for container in pod_view.containers(pod)
+            if container.state == "terminated" or pod_view.name(pod) in state.gone
+        }
+        deadline = self._clock.now() + _DRAIN
+        for (pod, container, _), follower in self.followers.items():
+            if (pod, container) in ended:
+                follower.done.wait(max(0.0, deadline - self._clock.now()))
+        for follower in self.followers.values():
+            follower.stop()
+        for follower in self.followers.values():
+            follower.done.wait(1.0)
+
+    def log_files(self) -> dict[tuple[str, str], LogFile]:
+        """Return the newest archived log of each container."""
+        files = {}
+        for (pod, container, _), follower in sorted(self.followers.items()):
+            files[pod, container] = LogFile(f"logs/{follower.file.name}", follower.lines, follower.bytes)
+        return files
+
+    def tail(self, pod: str, container: str) -> tuple[str, ...]:
+        """Return the last lines of a container, of the newest instance that said anything."""
+        for _, follower in sorted(self.followers.items(), reverse=True):
+            if follower.pod == pod and follower.container in (container, container or follower.container) and follower.tail:
+                return follower.tail_text()
+        return ()
+
+    def _watch(self, path: str, selector: str, how: str, handle: object) -> Watch:
+        return Watch(self._kube, path, {how: selector}, handle)  # type: ignore[arg-type]
+
+    def _on_workload(self, verb: Verb, entry: Document) -> None:
+        match verb:
+            case "SEEN":
+                self.put(changes.WorkloadSeen(at=self._clock.now(), entry=entry))
+            case "GONE":
+                self.put(changes.WorkloadGone(at=self._clock.now()))
+            case "ERROR":
+                self.put(changes.Trouble(at=self._clock.now(), message=entry["message"]))
+
+    def _on_pod(self, verb: Verb, entry: Document) -> None:
+        match verb:
+            case "SEEN":
+                self.put(changes.PodSeen(at=self._clock.now(), entry=entry))
+            case "GONE":
+                self.put(changes.PodGone(at=self._clock.now(), entry=entry))
+
+    def _on_event(self, verb: Verb, entry: Document) -> None:
+        if verb == "SEEN":
+            self.put(changes.EventSeen(at=self._clock.now(), entry=entry))

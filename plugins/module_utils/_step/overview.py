@@ -1,0 +1,76 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A pipeline checked as a whole before its first step runs."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
+    Pipeline,
+    Step,
+    check_release,
+    choose,
+    helm_release,
+    read,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import new_run_id
+
+
+def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the pipeline with the steps chosen, every one of its recipes checked.
+
+    Raises:
+        InvalidInputError: with file, line and key of the first mistake.
+    """
+    pipeline = read(_locate(params["pipeline"]))
+    release = params["release"] or pipeline.name
+    for step in pipeline.steps:
+        check_release(helm_release(release, step.name, keep=step.keep))
+        _check(step)
+    chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
+    return {
+        "changed": False,
+        "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step) for step in chosen]},
+        "release": release,
+        "run_id": new_run_id(pipeline.name),
+    }
+
+
+def _locate(given: str) -> Path:
+    """Return the pipeline's directory: as given, or one that the collection ships."""
+    path, shipped = Path(given).expanduser(), CATALOGUE.parent / given
+    return shipped if not path.exists() and shipped.exists() else path
+
+
+def _check(step: Step) -> None:
+    chart = find(step.chart)
+    sources = [load(Path(name)) for name in step.recipes]
+    if step.values:
+        sources.append(Source(name=f"values of step {step.name}", data=step.values))
+    layered = layers(sources)
+    if chart.schema is not None:
+        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+    for text in (step.until, *step.fail_on):
+        if text:
+            parse(text)
+
+
+def _plain(pipeline: Pipeline) -> dict[str, t.Any]:
+    return {key: value for key, value in pipeline.to_result().items() if key != "steps"}
+
+
+def _row(pipeline: Pipeline, step: Step) -> dict[str, t.Any]:
+    """Return a step with its place: number, and the steps before it."""
+    names = [entry.name for entry in pipeline.steps]
+    index = names.index(step.name)
+    found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
+    return {**found, "index": index + 1, "total": len(names), "after": names[:index]}

@@ -1,0 +1,155 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The step record, `step.json`: rewritten at every phase change, so that an interrupted run shows the truth.
+
+Its form is the contract with the report; docs/architecture.md shows it.
+"""
+
+from __future__ import annotations
+
+import socket
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import State
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+Record = dict[str, t.Any]
+SCHEMA = 1
+
+
+class LogFile(t.NamedTuple):
+    """One archived container log, relative to the evidence directory."""
+
+    file: str
+    lines: int
+    bytes: int
+
+
+@dataclass(kw_only=True)
+class Journal:
+    """Keeps one step's record on disk."""
+
+    task: Task
+    started: float
+    fields: Record = field(default_factory=dict)
+
+    def write(self, **changes: t.Any) -> Record:
+        """Merge `changes` into the record and store it."""
+        self.fields.update(changes)
+        task = self.task
+        record: Record = {
+            "schema": SCHEMA,
+            "run_id": task.run_id,
+            "cluster": task.cluster,
+            "namespace": task.namespace,
+            "release": task.release,
+            "helm_release": task.helm_release,
+            "pipeline": task.pipeline,
+            "step": task.step,
+            "index": task.index,
+            "total": task.total,
+            "chart": task.chart,
+            "recipes": list(task.recipes),
+            "outcome": "running",
+            "cause": None,
+            "controller": socket.gethostname(),
+            "attempt": 1,
+            "reattached": False,
+            "started": iso(self.started),
+            "finished": None,
+            "phases": [],
+            "pods": [],
+            "resources": {},
+            "log_tail": [],
+            "warnings": [],
+            **self.fields,
+        }
+        write_atomically(self.file, to_json(record))
+        return record
+
+    @property
+    def file(self) -> Path:
+        """Path of the record."""
+        return self.task.evidence / "step.json"
+
+
+def phases(state: State, finished: float | None) -> list[Record]:
+    """Return the phases entered, each ended by the next one."""
+    entered = sorted(state.phases.items(), key=lambda entry: entry[1])
+    ends = [at for _, at in entered[1:]] + [finished]
+    return [
+        {"name": name, "started": iso(at), "finished": None if end is None else iso(max(at, end))}
+        for (name, at), end in zip(entered, ends, strict=True)
+    ]
+
+
+def pods(state: State, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> list[Record]:
+    """Return every pod ever seen, with its containers and their log files."""
+    return [_pod(pod, kind, logs) for _, pod in sorted(state.pods.items())]
+
+
+def _pod(pod: Document, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> Record:
+    name = pod_view.name(pod)
+    found = list(pod_view.containers(pod))
+    return {
+        "name": name,
+        "role": kind.role(pod),
+        "node": pod_view.node(pod),
+        "phase": pod_view.phase(pod),
+        "created": pod["metadata"].get("creationTimestamp"),
+        "started": (pod.get("status") or {}).get("startTime"),
+        "finished": _finished(found),
+        "requests": pod_view.requests(pod),
+        "containers": [_container(container, logs.get((name, container.name))) for container in found],
+    }
+
+
+def _container(container: Container, log: LogFile | None) -> Record:
+    return {
+        "name": container.name,
+        "image": container.image,
+        "state": container.state,
+        "reason": container.reason,
+        "exit_code": container.exit_code,
+        "restarts": container.restarts,
+        "started": container.started or container.ended.get("startedAt"),
+        "finished": container.finished,
+        "log": log.file if log else None,
+        "log_lines": log.lines if log else 0,
+        "log_bytes": log.bytes if log else 0,
+    }
+
+
+def _finished(containers: list[Container]) -> str | None:
+    ends = [container.finished for container in containers if container.finished]
+    return max(ends) if ends and len(ends) == len(containers) else None
+
+
+def resources(records: list[Record], finished: float) -> dict[str, dict[str, float]]:
+    """Return what the pods asked for, `{resource: {requested: sum, seconds: sum of request x seconds held}}`."""
+    total: dict[str, dict[str, float]] = {}
+    for pod in records:
+        if not pod["started"]:
+            continue
+        held = max(0.0, (from_iso(pod["finished"]) if pod["finished"] else finished) - from_iso(pod["started"]))
+        for resource, amount in pod["requests"].items():
+            row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
+            row["requested"] += amount
+            row["seconds"] = round(row["seconds"] + amount * held, 3)
+    return total
+
+
+def cause(found: Cause | None) -> Record | None:
+    """Return a cause as plain data."""
+    return found.to_record() if found else None

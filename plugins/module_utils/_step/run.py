@@ -1,0 +1,254 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One step from plan to ledger: lock, install or re-attach, follow, keep the evidence, uninstall."""
+
+from __future__ import annotations
+
+import socket
+import typing as t
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, label, revisions
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import GOOD, Ending, Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
+from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
+from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+Say = Callable[[str], None]
+# Seconds that pods of an earlier step may take to go away.
+_REMNANTS = 300.0
+
+
+@dataclass(kw_only=True)
+class StepRun:
+    """Everything one step needs while it runs."""
+
+    task: Task
+    plan: Plan
+    kube: Kube
+    helm: Helm
+    say: Say
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.kube, self.task.release)
+        self.session: Session | None = None
+        self.lock = Lock(self.kube, self.task.release, clock=self.clock, on_loss=self._on_loss)
+        self.subject = f"{self.plan.ref}"
+
+    def decide(self) -> Decision:
+        """Return what is to be done now."""
+        entries = self.ledger.read()
+        return decide(self.task, self.plan.identity, entries, revisions(self.kube, self.task.helm_release))
+
+    def run(self) -> Record:
+        """Bring the step to its end and return the task's result.
+
+        Raises:
+            EksError: nothing was started, or the cluster stayed away; the workload, if any, goes on.
+        """
+        decision = self.decide()
+        if decision.action == "skip" and not decision.uninstall:
+            return self._skip(decision)
+        self._acquire()
+        try:
+            # What was true before the lock may have changed while waiting for it.
+            return self._locked(self.decide())
+        finally:
+            self.lock.release()
+
+    def _acquire(self) -> None:
+        try:
+            self.lock.acquire(patience=self.task.waits.lock, say=self.say)
+        except AbsentError as error:
+            where = f"namespace {self.task.namespace} on cluster {self.task.cluster}"
+            raise AbsentError(f"{where}: not found. Create it, or correct the variable 'namespace'.") from error
+
+    def _locked(self, decision: Decision) -> Record:
+        self._clear(decision)
+        if decision.action == "skip":
+            return self._skip(decision)
+        if decision.action == "attach" and self.kube.get(self.plan.ref.path) is None:
+            decision = Decision(action="install", why="its workload was deleted")
+            self.helm.uninstall(self.task.helm_release)
+        return self._execute(decision)
+
+    def _clear(self, decision: Decision) -> None:
+        if decision.rollback is not None:
+            self.say(f"release {self.task.helm_release}: {decision.why}; rolling back to revision {decision.rollback}")
+            self.helm.rollback(self.task.helm_release, decision.rollback)
+        if decision.uninstall:
+            self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
+            self.helm.uninstall(self.task.helm_release)
+
+    def _skip(self, decision: Decision) -> Record:
+        entry = self.ledger.read()[self.task.step]
+        self.say(f"skipped: {decision.why}")
+        now = self.clock.now()
+        journal = Journal(task=self.task, started=now)
+        fields = {"outcome": "skipped", "finished": iso(now), "skipped_because": decision.why}
+        record = journal.write(identity=self.plan.identity, chart_version=self.plan.chart.version, **fields)
+        return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
+
+    def _execute(self, decision: Decision) -> Record:
+        started = self._started(decision)
+        journal = Journal(task=self.task, started=started)
+        attached = decision.action == "attach"
+        self.task.evidence.mkdir(parents=True, exist_ok=True)
+        evidence.write_plan(self.task.evidence, self.plan)
+        journal.write(
+            identity=self.plan.identity,
+            chart_version=self.plan.chart.version,
+            reattached=attached,
+            phases=[{"name": "queued", "started": iso(started), "finished": None}],
+        )
+        entry = self._entry(started)
+        self.session = self._session(journal, started)
+        if not attached:
+            self._install(decision, entry, journal)
+        else:
+            self.say(f"{self.subject}: re-attached; {decision.why}")
+        state = self.session.follow()
+        return self._finish(state, entry, journal, changed=not (attached and self.task.keep))
+
+    def _started(self, decision: Decision) -> float:
+        """Return when the step began: a re-attached step began under an earlier controller."""
+        if decision.action == "attach":
+            entry = self.ledger.read().get(self.task.step)
+            if entry and entry.identity == self.plan.identity and not self.task.keep:
+                return from_iso(entry.started)
+        return self.clock.now()
+
+    def _install(self, decision: Decision, entry: Entry, journal: Journal) -> None:
+        if decision.action == "install":
+            self._await_remnants()
+        self.ledger.write(entry)
+        chart, version = self.plan.chart.ref, self.plan.chart.version
+        self.say(f"helm {decision.action} {self.task.helm_release} {chart} {version}: {', '.join(self.plan.objects)}")
+        labels = {IDENTITY: label(self.plan.identity), STEP: self.task.step}
+        try:
+            with value_files(self.task) as files:
+                self.helm.install(
+                    self.task.helm_release,
+                    self.plan.chart.path,
+                    files,
+                    labels=labels,
+                    upgrade=decision.action == "upgrade",
+                )
+        except EksError as error:
+            self._not_installed(error, entry, journal)
+            raise
+
+    def _not_installed(self, error: EksError, entry: Entry, journal: Journal) -> None:
+        """Leave nothing half-done behind a refused install."""
+        finished = iso(self.clock.now())
+        journal.write(outcome="failed", finished=finished, cause=_refused(error, self.subject).to_record())
+        self.ledger.write(replace(entry, outcome="failed", finished=finished, cause=str(error)))
+        if not self.task.keep:
+            self.helm.uninstall(self.task.helm_release)
+        error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
+
+    def _await_remnants(self) -> None:
+        """Wait until pods of an earlier step are gone: an MPIJob's workers have the same names again."""
+        path = collection("v1", "pods", self.kube.namespace)
+        selector = {"labelSelector": self.plan.kind.selector(self.plan.workload)}
+        deadline, told = self.clock.now() + _REMNANTS, False
+        while self.clock.now() < deadline:
+            left = [pod for pod in (self.kube.get(path, selector) or {}).get("items") or [] if _blocks(pod)]
+            if not left:
+                return
+            if not told:
+                names = ", ".join(pod["metadata"]["name"] for pod in left[:4])
+                self.say(f"waiting for {len(left)} pods of an earlier step to go away ({names})")
+                told = True
+            self.clock.sleep(0.2)
+
+    def _session(self, journal: Journal, started: float) -> Session:
+        task, plan = self.task, self.plan
+        rules = Rules(
+            kind=plan.kind,
+            name=plan.ref.name,
+            started=started,
+            timeout=task.waits.timeout,
+            heartbeat=task.waits.heartbeat,
+            patience=task.waits.patience,
+            until=task.until,
+            fail_on=task.fail_on,
+        )
+        target = Target(
+            kind=plan.kind, ref=plan.ref, selector=plan.kind.selector(plan.workload), logs=task.evidence / "logs"
+        )
+        return Session(self.kube, target, rules, journal, clock=self.clock, say=self.say)
+
+    def _finish(self, state: State, entry: Entry, journal: Journal, *, changed: bool) -> Record:
+        ending = self._true_ending(t.cast(Ending, state.ending))
+        state = replace(state, ending=ending)
+        good, finished = ending.outcome in GOOD, self.clock.now()
+        lost_lock = ending.cause is not None and ending.cause.reason == "LockLost"
+        if not lost_lock:
+            # The ledger first: a controller that dies now must not run a finished step again.
+            self.ledger.write(
+                replace(entry, outcome=ending.outcome, finished=iso(finished), cause=str(ending.cause or ""))
+            )
+            if ending.outcome != "ready" and (self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)):
+                self.helm.uninstall(self.task.helm_release)
+        summary = t.cast(Session, self.session).summary(state, self.clock.now())
+        record = journal.write(**summary, finished=iso(self.clock.now()))
+        took = human(finished - journal.started)
+        said = f"{self.subject}: {ending.outcome} after {took}" + (f": {ending.cause}" if ending.cause else "")
+        self.say(said)
+        return result(record, self.task, changed=changed, msg=said, failed=not good)
+
+    def _true_ending(self, ending: Ending) -> Ending:
+        """A workload that went away because somebody stopped the run was cancelled, not lost."""
+        if ending.outcome != "lost" or (ending.cause and ending.cause.reason == "LockLost"):
+            return ending
+        entry = self.ledger.read().get(self.task.step)
+        if entry is None or entry.outcome != "cancelled":
+            return ending
+        cause = Cause(reason="Cancelled", object=self.subject, message=entry.cause, remedy="Run it again to start anew.")
+        return Ending(outcome="cancelled", cause=cause)
+
+    def _entry(self, started: float) -> Entry:
+        task = self.task
+        return Entry(
+            step=task.step,
+            identity=self.plan.identity,
+            outcome="running",
+            run_id=task.run_id,
+            pipeline=task.pipeline,
+            helm_release=task.helm_release,
+            controller=socket.gethostname(),
+            started=iso(started),
+            kept=task.keep,
+            index=task.index,
+            total=task.total,
+        )
+
+    def _on_loss(self, holder: str) -> None:
+        if self.session:
+            self.session.lost_lock(holder)
+
+
+def _blocks(pod: dict[str, t.Any]) -> bool:
+    """Return whether a pod is still in the way: one that has ended and is owned by nobody is not."""
+    return bool(pod["metadata"].get("deletionTimestamp") or pod["metadata"].get("ownerReferences"))
+
+
+def _refused(error: EksError, subject: str) -> Cause:
+    return Cause(reason=type(error).__name__.removesuffix("Error"), object=subject, message=str(error), remedy="")

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Follow one workload from where it is to its end, print what happens, and keep the evidence."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+from dataclasses import replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._step import changes, evidence, record
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Ending, Rules, State, reduce, settle, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
+
+Say = Callable[[str], None]
+
+
+class Session:
+    """One following of one workload."""
+
+    def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, clock: Clock, say: Say) -> None:
+        self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
+        self._clock, self._say = clock, say
+        self._observer = Observer(kube, target, clock)
+
+    def lost_lock(self, holder: str) -> None:
+        """End the session because another controller took over; called from the lock's thread."""
+        self._observer.put(changes.LockLost(at=self._clock.now(), holder=holder))
+
+    def follow(self) -> State:
+        """Follow to the end, then settle pods and logs and write the evidence."""
+        state = start(self._rules, self._clock.now())
+        self._observer.start()
+        try:
+            for change in self._observer.changes():
+                state = self._one(state, change)
+                if state.ending:
+                    break
+            state = settle(state, self._pods())
+            self._observer.follow_logs(state)
+        finally:
+            self._observer.close(state)
+        for line in self._observer.screen.drain():
+            self._say(line)
+        return self._keep(state)
+
+    def _one(self, state: State, change: changes.Change) -> State:
+        before = state.phases
+        state, lines = reduce(state, change, self._rules)
+        # A job's own words come before ours about it.
+        for line in (*self._observer.screen.drain(), *lines):
+            self._say(line)
+        self._observer.follow_logs(state)
+        if state.phases != before:
+            self._journal.write(phases=record.phases(state, None))
+        return state
+
+    def _pods(self) -> list[Document]:
+        path = collection("v1", "pods", self._kube.namespace)
+        answer = self._kube.get(path, {"labelSelector": self._target.selector})
+        pods = (answer or {}).get("items") or []
+        # Items of a list do not carry their own kind.
+        return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in pods]
+
+    def _keep(self, state: State) -> State:
+        ending = t.cast(Ending, state.ending)
+        found = ending.cause
+        if found is not None:
+            tail = self._observer.tail(found.object.rpartition("/")[2], found.container)
+            state = replace(state, ending=replace(ending, cause=found.with_log(tail)))
+        evidence.write_state(self._journal.task.evidence, state)
+        return state
+
+    def summary(self, state: State, finished: float) -> dict[str, t.Any]:
+        """Return the fields of the record that the session knows."""
+        pods = record.pods(state, self._target.kind, self._observer.log_files())
+        ref, ending = self._target.ref, t.cast(Ending, state.ending)
+        return {
+            "outcome": ending.outcome,
+            "cause": record.cause(ending.cause),
+            "workload": {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name},
+            "phases": record.phases(state, finished),
+            "pods": pods,
+            "resources": record.resources(pods, finished),
+            "log_tail": self._leader_tail(state),
+            "warnings": [_warning(event) for event in state.warnings.values()],
+        }
+
+    def _leader_tail(self, state: State) -> list[str]:
+        for name, pod in sorted(state.pods.items(), reverse=True):
+            if state.workload is None or self._target.kind.leads(state.workload, pod):
+                tail = self._observer.tail(name, "")
+                if tail:
+                    return list(tail)
+        return []
+
+
+def _warning(event: Document) -> str:
+    about = event.get("involvedObject") or {}
+    return f"{about.get('kind')}/{about.get('name')}: {event.get('reason')}: {' '.join(str(event.get('message')).split())}"
+
+

@@ -1,0 +1,124 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a step is asked to do, parsed once at the edge."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import check_release, helm_release
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """How long each thing may take, in seconds."""
+
+    timeout: float = 86400.0
+    heartbeat: float = 60.0
+    lock: float = 0.0
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One step of one run on one cluster.
+
+    `release` names the run, `helm_release` what Helm installs: they differ for a step that is kept. `after` names the steps
+    whose newer success makes an older success of this one stale.
+    """
+
+    cluster: str
+    namespace: str
+    release: str
+    step: str
+    chart: str
+    run_id: str
+    runs_dir: Path
+    recipes: tuple[str, ...] = ()
+    values: Mapping[str, t.Any] = field(default_factory=dict)
+    pipeline: str = ""
+    index: int = 1
+    total: int = 1
+    keep: bool = False
+    replace: bool = False
+    force: bool = False
+    cleanup: str = "always"
+    after: tuple[str, ...] = ()
+    until: Expression | None = None
+    fail_on: tuple[Expression, ...] = ()
+    waits: Waits = field(default_factory=Waits)
+
+    @property
+    def helm_release(self) -> str:
+        """The Helm release of this step."""
+        return helm_release(self.release, self.step, keep=self.keep and self.step != self.release)
+
+    @property
+    def evidence(self) -> Path:
+        """The step's evidence directory."""
+        return self.runs_dir / self.run_id / self.cluster / f"{self.index:02d}-{self.step}"
+
+
+def waits(params: Mapping[str, t.Any]) -> Waits:
+    """Return the waits that a module's parameters set."""
+    return Waits(
+        timeout=params["timeout"],
+        heartbeat=params["heartbeat"],
+        lock=params.get("lock_timeout") or 0,
+        patience=Patience(
+            image=params["image_pull_grace"],
+            config=params["config_grace"],
+            unschedulable=params["unschedulable_grace"],
+            max_restarts=params["max_restarts"],
+        ),
+    )
+
+
+def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
+    """Return the task that the parameters of `helm_step` describe.
+
+    Raises:
+        InvalidInputError: a name or an expression is malformed.
+    """
+    step = params["step"] or params["release"]
+    task = Task(
+        cluster=cluster,
+        namespace=params["namespace"],
+        release=params["release"],
+        step=step,
+        chart=params["chart"],
+        run_id=params["run_id"] or new_run_id(params["pipeline"] or params["release"]),
+        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
+        recipes=tuple(params["recipe"] or ()),
+        values=params["values"] or {},
+        pipeline=params["pipeline"] or params["release"],
+        index=params["index"],
+        total=params["total"],
+        keep=params["keep"],
+        replace=params["replace"],
+        force=params["force"],
+        cleanup=params["cleanup"],
+        after=tuple(params["after"] or ()),
+        until=parse(params["until"]) if params["until"] else None,
+        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+        waits=waits(params),
+    )
+    check_release(task.helm_release)
+    if not re.fullmatch(r"[\w.-]+", task.run_id):
+        raise InvalidInputError(f"run_id {task.run_id!r}: use letters, digits, '.', '_' and '-'; it names a directory.")
+    return task
+
+
+def new_run_id(pipeline: str) -> str:
+    """Return an id such as `20261121T091502-digits-3f9a`: it sorts by time and is unique."""
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{pipeline}-{secrets.token_hex(2)}"

@@ -1,0 +1,178 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: helm_step
+short_description: Run one recipe as one Helm release to its end
+description:
+  - Renders a chart with a recipe, installs it, follows its workload to the true end, keeps the evidence and uninstalls it.
+  - A step that already succeeded with the same chart, values, release and namespace is skipped; one that is running is re-attached.
+  - With a local connection the log of the workload's leader is printed live.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+extends_documentation_fragment:
+  - mlops.eks._attributes
+  - mlops.eks._cluster
+  - mlops.eks._follow
+options:
+  release:
+    description: Name of the run, shared by all steps of a pipeline, and of the Helm release unless O(keep) is set.
+    type: str
+    required: true
+  step:
+    description: Name of the step within the run. When omitted, the release name.
+    type: str
+  chart:
+    description: Chart of the catalogue as V(group/chart), or a chart directory.
+    type: str
+    required: true
+  recipe:
+    description: Recipe files (Helm values), merged in order; the later wins.
+    type: list
+    elements: path
+  values:
+    description: Values merged over the recipes as the last layer.
+    type: dict
+  keep:
+    description:
+      - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-step), and a
+        changed recipe upgrades it in place.
+    type: bool
+    default: false
+  cleanup:
+    description: When to uninstall a release whose workload has ended.
+    type: str
+    choices: [always, on_success, never]
+    default: always
+  force:
+    description: Run the step even if it succeeded before, and replace what is installed.
+    type: bool
+    default: false
+  replace:
+    description: Replace a release that still runs with other values, instead of refusing.
+    type: bool
+    default: false
+  after:
+    description: Earlier steps of the run. An older success of this step does not count when one of them succeeded since.
+    type: list
+    elements: str
+  pipeline:
+    description: Name of the pipeline, for ledger and report.
+    type: str
+  index:
+    description: Position of the step in its pipeline, from 1.
+    type: int
+    default: 1
+  total:
+    description: Number of steps in the pipeline.
+    type: int
+    default: 1
+  lock_timeout:
+    description:
+      - Seconds to wait for another controller that follows the same release. With V(0) the task fails as soon as that controller has
+        shown that it is alive, which takes up to 45 seconds.
+    type: float
+    default: 0
+  helm_binary:
+    description: Path of the C(helm) program. When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
+    type: path
+"""
+
+EXAMPLES = r"""
+- name: Fine-tune BERT on MRPC
+  mlops.eks.helm_step:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    namespace: kubeflow-user-example-com
+    release: accel-bert
+    chart: training/pytorchjob-distributed
+    recipe:
+      - recipes/training/accelerate/bert-glue-mrpc/pretrain.yaml
+    values:
+      resources: {nnodes: 2}
+    timeout: 86400
+  register: step
+"""
+
+RETURN = r"""
+outcome:
+  description: How the step ended.
+  returned: always
+  type: str
+  sample: succeeded
+cause:
+  description: Why it did not reach its goal.
+  returned: when O(ignore:outcome) is not good
+  type: dict
+  sample: {reason: OOMKilled, object: Pod/mpijob-digits-worker-1, container: worker, message: "...", remedy: "...", log_tail: []}
+identity:
+  description: SHA-256 of chart, values, release and namespace.
+  returned: always
+  type: str
+  sample: 6f0c5a...
+evidence:
+  description: Directory with values, manifest, workload, pods, events and logs.
+  returned: outside check mode
+  type: str
+  sample: runs/20261121T091502-digits-3f9a/local/02-train
+run_id:
+  description: Name of the run.
+  returned: outside check mode
+  type: str
+  sample: 20261121T091502-digits-3f9a
+workload:
+  description: The object whose status decided the step.
+  returned: when the step ran
+  type: dict
+  sample: {api_version: kubeflow.org/v2beta1, kind: MPIJob, name: mpijob-digits}
+plan:
+  description: What would be done, with the rendered objects.
+  returned: in check mode
+  type: dict
+  sample: {action: install, why: not installed, workload: MPIJob/mpijob-digits, objects: [ConfigMap/x, MPIJob/y]}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM
+from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
+
+ARGUMENT_SPEC = {
+    **CLUSTER,
+    **FOLLOW,
+    **HELM,
+    "release": {"type": "str", "required": True},
+    "step": {"type": "str"},
+    "chart": {"type": "str", "required": True},
+    "recipe": {"type": "list", "elements": "path"},
+    "values": {"type": "dict"},
+    "keep": {"type": "bool", "default": False},
+    "cleanup": {"type": "str", "choices": ["always", "on_success", "never"], "default": "always"},
+    "force": {"type": "bool", "default": False},
+    "replace": {"type": "bool", "default": False},
+    "after": {"type": "list", "elements": "str"},
+    "pipeline": {"type": "str"},
+    "index": {"type": "int", "default": 1},
+    "total": {"type": "int", "default": 1},
+    "lock_timeout": {"type": "float", "default": 0.0},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = helm_step(
+            module.params, cluster="cluster", check=module.check_mode, diff=module._diff, say=module.debug
+        )
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: pipeline_info
+short_description: Read a pipeline and check all its recipes
+description:
+  - Reads C(pipeline.yaml), checks every step's chart, recipe and values, and returns the steps to run in order.
+  - Nothing is asked of a cluster, so that a mistake in the last recipe is found before the first step runs.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+extends_documentation_fragment:
+  - mlops.eks._attributes.info
+options:
+  pipeline:
+    description: Directory that holds C(pipeline.yaml).
+    type: path
+    required: true
+  from_step:
+    description: Start at this step.
+    type: str
+  only_steps:
+    description: Run only these steps.
+    type: list
+    elements: str
+  release:
+    description: Name of the run. When omitted, the pipeline's name.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Read the demo
+  mlops.eks.pipeline_info:
+    pipeline: recipes/demo/digits
+    from_step: train
+"""
+
+RETURN = r"""
+pipeline:
+  description: The pipeline with the chosen steps, and the names of all its steps.
+  returned: always
+  type: dict
+  sample: {name: digits, namespace: null, directory: recipes/demo/digits, steps: [], names: [data, train]}
+release:
+  description: Name of the run.
+  returned: always
+  type: str
+  sample: digits
+run_id:
+  description: A new run id.
+  returned: always
+  type: str
+  sample: 20261121T091502-digits-3f9a
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
+
+ARGUMENT_SPEC = {
+    "pipeline": {"type": "path", "required": True},
+    "from_step": {"type": "str"},
+    "only_steps": {"type": "list", "elements": "str"},
+    "release": {"type": "str"},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = pipeline_info(module.params)
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: run_info
+short_description: List the runs of a cluster with their steps and outcomes
+description:
+  - Reads the ledgers that M(mlops.eks.helm_step) keeps in the cluster.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+extends_documentation_fragment:
+  - mlops.eks._attributes.info
+  - mlops.eks._cluster
+options:
+  release:
+    description: Only this run. When omitted, all.
+    type: str
+  all_namespaces:
+    description: Look in every namespace instead of O(namespace).
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: List the runs
+  mlops.eks.run_info:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    namespace: kubeflow-user-example-com
+"""
+
+RETURN = r"""
+runs:
+  description: One entry per step.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{release: accel-bert, step: train, outcome: running, took: 3 h 4 min, age: "-", run: 20261121T091502-accel-bert-3f9a}]
+table:
+  description: The same as aligned lines of text.
+  returned: always
+  type: list
+  elements: str
+  sample: ["RELEASE     STEP   OUTCOME", "accel-bert  train  running"]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER
+from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_info
+
+ARGUMENT_SPEC = {
+    **CLUSTER,
+    "release": {"type": "str"},
+    "all_namespaces": {"type": "bool", "default": False},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = run_info(module.params)
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

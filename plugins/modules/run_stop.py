@@ -1,0 +1,80 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: run_stop
+short_description: Cancel a run, evidence first
+description:
+  - Copies pods and logs of everything installed for a run, marks its running and kept steps as cancelled in the ledger, and uninstalls them.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+extends_documentation_fragment:
+  - mlops.eks._attributes
+  - mlops.eks._cluster
+options:
+  release:
+    description: Name of the run.
+    type: str
+    required: true
+  runs_dir:
+    description: Directory for the evidence, relative to the working directory.
+    type: path
+    default: runs
+  helm_binary:
+    description: Path of the C(helm) program. When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
+    type: path
+"""
+
+EXAMPLES = r"""
+- name: Stop a run
+  mlops.eks.run_stop:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    namespace: kubeflow-user-example-com
+    release: accel-bert
+"""
+
+RETURN = r"""
+stopped:
+  description: Steps that were running or kept, and were cancelled.
+  returned: always
+  type: list
+  elements: str
+  sample: [train]
+uninstalled:
+  description: Helm releases that were uninstalled.
+  returned: always
+  type: list
+  elements: str
+  sample: [accel-bert]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, HELM
+from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_stop
+
+ARGUMENT_SPEC = {
+    **CLUSTER,
+    **HELM,
+    "release": {"type": "str", "required": True},
+    "runs_dir": {"type": "path", "default": "runs"},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = run_stop(module.params, cluster="cluster", check=module.check_mode, say=module.debug)
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
