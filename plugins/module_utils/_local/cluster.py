@@ -1,0 +1,244 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Bring a native cluster up, or take it away: observe, plan, apply, wait.
+
+What is observed is one document, and what is wanted is another of the same shape; they are the task's diff:
+
+    {network: up|down, configuration: current|outdated|absent, components: {name: running|outdated|unhealthy|stopped},
+     images: {name: digest|absent}, objects: {Kind/name: present|absent}}
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+import json
+import time
+import typing as t
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, EksError, UnreachableError
+from ansible_collections.mlops.eks.plugins.module_utils._local import (
+    addresses,
+    api,
+    certificates,
+    cgroups,
+    configuration,
+    containerd,
+    network,
+    objects,
+    processes,
+    sweep,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._local.components import Builder, Component
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+
+Document = dict[str, t.Any]
+PATIENCE = 90.0
+# What needs no API server to begin.
+FIRST = ("etcd", "containerd", "kube-apiserver")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """One native cluster as it is wanted; `say` gets one line of progress at a time."""
+
+    layout: Layout
+    addresses: addresses.Addresses
+    namespace: str
+    programs: Mapping[str, str]
+    images: tuple[containerd.Archive, ...]
+    host: configuration.HostFacts
+    say: Callable[[str], None]
+    began: float = dataclasses.field(default_factory=time.monotonic)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The processes wanted, in starting order."""
+        return Builder(layout=self.layout, addresses=self.addresses, programs=self.programs).all()
+
+    def observe(self) -> Document:
+        """Return what is, changing nothing."""
+        up = network.is_up(self.layout, self.addresses)
+        states = {component.name: self._state(component) for component in self.components}
+        serving = states["kube-apiserver"] == "running" and self._api().is_ready()
+        wanted = objects.wanted(self.layout, self.namespace)
+        missing = objects.missing(self._api(), wanted) if serving else wanted
+        return {
+            "network": "up" if up else "down",
+            "configuration": self._configuration_state(),
+            "components": states,
+            "images": self._image_digests() if states["containerd"] == "running" else self._no_images(),
+            "objects": {entry.label: "absent" if entry in missing else "present" for entry in wanted},
+        }
+
+    def desired(self) -> Document:
+        """Return the same document as it is wanted."""
+        return {
+            "network": "up",
+            "configuration": "current",
+            "components": {component.name: "running" for component in self.components},
+            "images": {archive.name: archive.digest for archive in self.images},
+            "objects": {entry.label: "present" for entry in objects.wanted(self.layout, self.namespace)},
+        }
+
+    def apply(self) -> None:
+        """Make it so; safe to run from any state, a cluster killed without warning included."""
+        self._write_files()
+        if not network.is_up(self.layout, self.addresses):
+            sweep.stop_everything(self.layout)
+            network.bring_up(self.layout, self.addresses)
+            self._note(f"network namespace {self.layout.netns} made, {self.addresses.node} on {self.layout.link}")
+        cgroups.create(self.layout.cgroup)
+        objects.make_directories(self.layout)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+            self._start(lambda component: component.name in FIRST)
+            importing = pool.submit(self._import_images, pool)
+            self._wait("API server is ready", self._api().is_ready)
+            for entry in objects.missing(self._api(), objects.wanted(self.layout, self.namespace)):
+                self._api().create(entry.path, entry.document)
+            self._wait("containerd is ready", lambda: containerd.is_up(self.layout))
+            self._start(lambda component: component.name not in FIRST)
+            self.wait_until_healthy()
+            importing.result()
+
+    def wait_until_healthy(self) -> None:
+        """Wait for every component, the node and the namespace.
+
+        Raises:
+            CommandError: a component ended; carries the last lines of its log.
+            UnreachableError: it is not healthy within `PATIENCE` seconds.
+        """
+        for component in self.components:
+            if component.health:
+                self._wait(
+                    f"{component.name} is healthy", functools.partial(api.is_healthy, component.health), quiet=True
+                )
+        self._wait("node is Ready", lambda: objects.is_node_ready(self._api(), self.layout.node))
+        self._wait(f"namespace {self.namespace} is ready", lambda: objects.is_settled(self._api(), self.namespace))
+
+    def describe(self) -> Document:
+        """Return what a play needs to use the cluster."""
+        return {
+            "name": self.layout.name,
+            "kubeconfig": str(self.layout.kubeconfig),
+            "context": self.layout.name,
+            "namespace": self.namespace,
+            "server": self.addresses.server,
+            "node": self.layout.node,
+            "pod_cidr": self.addresses.pods,
+            "service_cidr": self.addresses.services,
+        }
+
+    def _write_files(self) -> None:
+        for directory in ("config", "run", "logs", "pki", "cni/conf"):
+            (self.layout.root / directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.layout.root.chmod(0o700)
+        record = self.layout.root / "cluster.json"
+        record.write_text(json.dumps({"schema": 1, "index": self.addresses.index}), encoding="utf-8")
+        if certificates.ensure_pki(self.layout.root / "pki", self._leaves()):
+            self._note("certificates made")
+        for path, text in self._files().items():
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                path.touch(mode=0o600)
+                path.write_text(text, encoding="utf-8")
+
+    def _start(self, chosen: Callable[[Component], bool]) -> None:
+        for component in filter(chosen, self.components):
+            state = self._state(component)
+            if state == "running":
+                continue
+            processes.stop(self.layout, component.name)
+            processes.start(component, self.layout)
+            self._note(f"{component.name} {'started' if state == 'stopped' else f'restarted, it was {state}'}")
+
+    def _import_images(self, pool: concurrent.futures.Executor) -> None:
+        self._wait("", lambda: containerd.is_up(self.layout), quiet=True)
+        present = containerd.present(self.layout)
+        lacking = [archive for archive in self.images if present.get(archive.name) != archive.digest]
+        # Largest first: two at a time, the last one to finish decides how long it takes.
+        lacking.sort(key=lambda archive: -archive.path.stat().st_size)
+        jobs = [pool.submit(self._import_image, archive) for archive in lacking]
+        for job in jobs:
+            job.result()
+
+    def _import_image(self, archive: containerd.Archive) -> None:
+        start = time.monotonic()
+        containerd.import_archive(self.layout, archive)
+        size = archive.path.stat().st_size / 1e6
+        self._note(f"image {archive.name} imported ({size:.0f} MB in {time.monotonic() - start:.1f} s)")
+
+    def _wait(self, what: str, condition: Callable[[], bool], *, quiet: bool = False) -> None:
+        """Wait for `condition`, watching that no component ends meanwhile."""
+        deadline = beat = time.monotonic()
+        deadline += PATIENCE
+        while not self._holds(condition):
+            self._check_alive(what)
+            if time.monotonic() > deadline:
+                raise UnreachableError(
+                    f"Cluster {self.layout.name!r}: not true after {PATIENCE:.0f} s: {what}; "
+                    f"read {self.layout.root / 'logs'}"
+                )
+            if time.monotonic() - beat > 5:
+                beat = time.monotonic()
+                self._note(f"waiting until {what}")
+            time.sleep(0.05)
+        if not quiet:
+            self._note(what)
+
+    def _holds(self, condition: Callable[[], bool]) -> bool:
+        try:
+            return condition()
+        except (CommandError, UnreachableError):
+            return False
+
+    def _check_alive(self, what: str) -> None:
+        for component in self.components:
+            record = processes.recorded(self.layout, component.name)
+            if record is not None and processes.start_time(record.pid) != record.started:
+                log = self.layout.log(component.name)
+                tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
+                raise CommandError(
+                    f"Cluster {self.layout.name!r}: {component.name} ended while waiting until {what}: "
+                    f"{tail[-1] if tail else 'it wrote nothing'}; read {log}",
+                    log_tail=tail,
+                )
+
+    def _state(self, component: Component) -> str:
+        state = processes.state(component, self.layout)
+        is_broken = state == "running" and component.health and not api.is_healthy(component.health)
+        return "unhealthy" if is_broken else state
+
+    def _configuration_state(self) -> str:
+        if not all((self.layout.root / "pki" / f"{leaf.file}.key").exists() for leaf in self._leaves()):
+            return "absent"
+        files = self._files().items()
+        same = all(path.exists() and path.read_text(encoding="utf-8") == text for path, text in files)
+        return "current" if same else "outdated"
+
+    def _image_digests(self) -> Document:
+        try:
+            present = containerd.present(self.layout)
+        except EksError:
+            return self._no_images()
+        return {archive.name: present.get(archive.name, "absent") for archive in self.images}
+
+    def _no_images(self) -> Document:
+        return {archive.name: "absent" for archive in self.images}
+
+    def _files(self) -> Mapping[Path, str]:
+        return configuration.files(self.layout, self.addresses, self.host)
+
+    def _leaves(self) -> tuple[certificates.Leaf, ...]:
+        return certificates.leaves(
+            node=self.layout.node, node_ip=self.addresses.node, api_ip=self.addresses.api_service
+        )
+
+    def _api(self) -> api.Api:
+        return api.Api.of(self.layout, self.addresses)
+
+    def _note(self, text: str) -> None:
+        self.say(f"cluster {self.layout.name} | {time.monotonic() - self.began:4.1f} s | {text}")

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The processes of a native cluster: one row each, in the order they start."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import typing as t
+from collections.abc import Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Component:
+    """One process: a change of what it `reads` restarts it; `health` is a URL that answers 200 when it works."""
+
+    name: str
+    argv: tuple[str, ...]
+    reads: tuple[Path, ...] = ()
+    health: str | None = None
+
+    def identity(self) -> str:
+        """Return 16 hex digits that change when the program, its arguments or its files do."""
+        digest = hashlib.sha256("\0".join(self.argv).encode())
+        for path in self.reads:
+            digest.update(path.read_bytes() if path.exists() else b"")
+        return digest.hexdigest()[:16]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Builder:
+    """Turns layout, addresses and program paths into rows."""
+
+    layout: Layout
+    addresses: Addresses
+    programs: Mapping[str, str]
+
+    def all(self) -> tuple[Component, ...]:
+        """Return every component in starting order."""
+        return (
+            self._etcd(),
+            self._containerd(),
+            self._apiserver(),
+            self._controller_manager(),
+            self._scheduler(),
+            self._coredns(),
+            self._kube_proxy(),
+            self._kubelet(),
+        )
+
+    def _row(self, name: str, program: str, flags: Mapping[str, t.Any], **rest: t.Any) -> Component:
+        argv = [self.programs[program], *(f"--{flag}={_value(value)}" for flag, value in flags.items())]
+        return Component(name=name, argv=tuple(argv), **rest)
+
+    def _etcd(self) -> Component:
+        flags = {
+            "name": self.layout.node,
+            "data-dir": self.layout.root / "etcd",
+            "listen-client-urls": "http://127.0.0.1:2379",
+            "advertise-client-urls": "http://127.0.0.1:2379",
+            "listen-peer-urls": "http://127.0.0.1:2380",
+            "initial-advertise-peer-urls": "http://127.0.0.1:2380",
+            "initial-cluster": f"{self.layout.node}=http://127.0.0.1:2380",
+            "log-level": "warn",
+        }
+        return self._row("etcd", "etcd", flags)
+
+    def _containerd(self) -> Component:
+        config = self.layout.config("containerd.toml")
+        flags = {"config": config, "log-level": "warn"}
+        reads = (config, self.layout.root / "cni" / "conf" / "10-bridge.conflist")
+        return self._row("containerd", "containerd", flags, reads=reads)
+
+    def _apiserver(self) -> Component:
+        pki = self.layout.pki
+        flags = {
+            "advertise-address": self.addresses.node,
+            "bind-address": self.addresses.node,
+            "secure-port": 6443,
+            "etcd-servers": "http://127.0.0.1:2379",
+            "service-cluster-ip-range": self.addresses.services,
+            "authorization-mode": "Node,RBAC",
+            "enable-admission-plugins": "NodeRestriction",
+            "allow-privileged": True,
+            "client-ca-file": pki("ca.crt"),
+            "tls-cert-file": pki("apiserver.crt"),
+            "tls-private-key-file": pki("apiserver.key"),
+            "kubelet-certificate-authority": pki("ca.crt"),
+            "kubelet-client-certificate": pki("apiserver-kubelet-client.crt"),
+            "kubelet-client-key": pki("apiserver-kubelet-client.key"),
+            "kubelet-preferred-address-types": "InternalIP",
+            "proxy-client-cert-file": pki("front-proxy-client.crt"),
+            "proxy-client-key-file": pki("front-proxy-client.key"),
+            # One authority signs users and the front proxy alike: only the proxy's name may speak for others.
+            "requestheader-client-ca-file": pki("ca.crt"),
+            "requestheader-allowed-names": "front-proxy-client",
+            "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+            "requestheader-group-headers": "X-Remote-Group",
+            "requestheader-username-headers": "X-Remote-User",
+            "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
+            "service-account-key-file": pki("service-account.pub"),
+            "service-account-signing-key-file": pki("service-account.key"),
+            "profiling": False,
+        }
+        return self._row("kube-apiserver", "kube-apiserver", flags, reads=(pki("apiserver.crt"),))
+
+    def _controller_manager(self) -> Component:
+        pki = self.layout.pki
+        kubeconfig = self.layout.config("controller-manager.kubeconfig")
+        flags = {
+            "kubeconfig": kubeconfig,
+            "bind-address": self.addresses.node,
+            "root-ca-file": pki("ca.crt"),
+            "cluster-signing-cert-file": pki("ca.crt"),
+            "cluster-signing-key-file": pki("ca.key"),
+            "service-account-private-key-file": pki("service-account.key"),
+            "use-service-account-credentials": True,
+            "allocate-node-cidrs": False,
+            "leader-elect": False,
+            "profiling": False,
+            # Binding a claim to the volume reserved for it takes two rounds of this clock, 15 s each by default.
+            "pvclaimbinder-sync-period": "1s",
+        }
+        health = f"https://{self.addresses.node}:10257/healthz"
+        return self._row(
+            "kube-controller-manager", "kube-controller-manager", flags, reads=(kubeconfig,), health=health
+        )
+
+    def _scheduler(self) -> Component:
+        kubeconfig = self.layout.config("scheduler.kubeconfig")
+        flags = {
+            "kubeconfig": kubeconfig,
+            "bind-address": self.addresses.node,
+            "leader-elect": False,
+            "profiling": False,
+        }
+        health = f"https://{self.addresses.node}:10259/healthz"
+        return self._row("kube-scheduler", "kube-scheduler", flags, reads=(kubeconfig,), health=health)
+
+    def _coredns(self) -> Component:
+        corefile = self.layout.config("Corefile")
+        argv = (self.programs["coredns"], "-conf", str(corefile), "-quiet")
+        reads = (corefile, self.layout.config("coredns.kubeconfig"))
+        return Component(name="coredns", argv=argv, reads=reads, health=f"http://{self.addresses.node}:8080/health")
+
+    def _kube_proxy(self) -> Component:
+        config = self.layout.config("kube-proxy.json")
+        reads = (config, self.layout.config("proxy.kubeconfig"))
+        health = f"http://{self.addresses.node}:10256/livez"
+        return self._row("kube-proxy", "kube-proxy", {"config": config}, reads=reads, health=health)
+
+    def _kubelet(self) -> Component:
+        config = self.layout.config("kubelet.json")
+        kubeconfig = self.layout.config("kubelet.kubeconfig")
+        flags = {
+            "config": config,
+            "kubeconfig": kubeconfig,
+            "root-dir": self.layout.root / "kubelet",
+            "cert-dir": self.layout.root / "kubelet" / "pki",
+            "hostname-override": self.layout.node,
+            "node-ip": self.addresses.node,
+            "node-labels": f"mlops.eks/cluster={self.layout.name}",
+        }
+        health = f"http://{self.addresses.node}:10248/healthz"
+        return self._row("kubelet", "kubelet", flags, reads=(config, kubeconfig), health=health)
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The test bench as its modules and action plug-ins call it: parameters in, a task result out."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._local import native
+from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
+from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (
+    ContainerfileImage,
+    ImageBuilder,
+    StaticImage,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import cache_dir
+
+Params = Mapping[str, t.Any]
+Say = Callable[[str], None]
+Result = dict[str, t.Any]
+
+
+def go_tool(params: Params, *, check: bool, say: Say) -> Result:
+    """Build the tools named and return where their programs and sources are."""
+    builder = GoBuilder(cache=_cache(params), tools_dir=_path(params["tools_dir"]), say=say)
+    names = list(dict.fromkeys(params["name"]))
+    missing = builder.missing(names)
+    changed = bool(missing) or builder.links_stale(names)
+    if changed and not check:
+        builder.build(names)
+    sources: dict[str, str] = {}
+    for name, modules in (params["sources"] or {}).items():
+        sources.update(builder.sources(name, modules))
+    return {
+        "changed": changed,
+        "built": missing,
+        "programs": builder.programs(names),
+        "sources": sources,
+        "diff": {"before": {"missing": missing}, "after": {"missing": []}},
+    }
+
+
+def container_image(params: Params, *, check: bool, say: Say) -> Result:
+    """Build one image's archive and return where it is."""
+    builder = ImageBuilder(cache=_cache(params), say=say)
+    image = _image(params)
+    # In check mode the programs of a static image may not be built yet: then the image is not either.
+    lacks_files = isinstance(image, StaticImage) and not all(path.is_file() for path in image.files.values())
+    if check and lacks_files:
+        return {"changed": True, "name": image.name, "archive": None}
+    archive = builder.archive(image)
+    changed = not archive.exists()
+    if changed and not check:
+        builder.build(image)
+    before = {"archive": None if changed else str(archive)}
+    return {
+        "changed": changed,
+        "name": image.name,
+        "archive": str(archive),
+        "diff": {"before": before, "after": {"archive": str(archive)}},
+    }
+
+
+def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
+    """Make a native cluster present or absent."""
+    return native.ensure(native.Request.of(params), check=check, say=say)
+
+
+def _image(params: Params) -> StaticImage | ContainerfileImage:
+    if params["context"]:
+        return ContainerfileImage(name=params["name"], context=Path(params["context"]).expanduser())
+    files = {target: Path(source).expanduser() for target, source in params["files"].items()}
+    return StaticImage(name=params["name"], files=files, entrypoint=tuple(params["entrypoint"] or ()))
+
+
+def _cache(params: Params) -> Path:
+    return _path(params["cache_dir"]) or cache_dir()
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Where a native cluster keeps what: every path and every name derives from the cluster's name.
+
+<state_dir>/<name>/
+├── cluster.json            what the cluster was made with (address index)
+├── kubeconfig              the administrator's
+├── pki/ config/ run/ logs/ certificates, configuration, process records, output of the components
+├── etcd/ containerd/ kubelet/ cni/ pod-logs/
+└── shared/{fsx,efs}/       behind the claims pv-fsx and pv-efs
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+STATE_DIR = Path("/var/lib/mlops-eks")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Paths and names of one cluster."""
+
+    name: str
+    state_dir: Path = STATE_DIR
+
+    def __post_init__(self) -> None:
+        """Refuse names that the things named after the cluster could not carry."""
+        if not NAME.fullmatch(self.name):
+            raise InvalidInputError(
+                f"Cluster name {self.name!r} is not usable: 1 to 32 lower-case letters, digits or hyphens, "
+                "beginning and ending with a letter or digit"
+            )
+
+    @property
+    def root(self) -> Path:
+        """Directory of everything that belongs to this cluster."""
+        return self.state_dir / self.name
+
+    @property
+    def lock(self) -> Path:
+        """Lock file; outside `root`, which `absent` removes."""
+        return self.state_dir / f".{self.name}.lock"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig."""
+        return self.root / "kubeconfig"
+
+    def config(self, file: str) -> Path:
+        """Return the path of a configuration file."""
+        return self.root / "config" / file
+
+    def pki(self, file: str) -> Path:
+        """Return the path of a certificate or key."""
+        return self.root / "pki" / file
+
+    def log(self, component: str) -> Path:
+        """Return the path of a component's output."""
+        return self.root / "logs" / f"{component}.log"
+
+    @property
+    def containerd_socket(self) -> Path:
+        """Socket of this cluster's containerd."""
+        return self.root / "run" / "containerd.sock"
+
+    @property
+    def netns(self) -> str:
+        """Network namespace; also the name of the CNI network and of the cgroup."""
+        return f"mlops-eks-{self.name}"
+
+    @property
+    def netns_path(self) -> Path:
+        """File that pins the network namespace."""
+        return Path("/run/netns") / self.netns
+
+    @property
+    def cgroup(self) -> str:
+        """Cgroup of all pods, relative to each hierarchy."""
+        return f"mlops-eks-{self.name}"
+
+    @property
+    def link(self) -> str:
+        """Host side of the veth pair (at most 15 characters)."""
+        return "mlops-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
+
+    @property
+    def node(self) -> str:
+        """Name of the only node; a second one would be `<name>-2`."""
+        return f"{self.name}-1"
+
+
+def cache_dir() -> Path:
+    """Return where things that can be rebuilt are kept."""
+    if own := os.environ.get("MLOPS_EKS_CACHE"):
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "mlops-eks"

@@ -1,0 +1,129 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Front door of the native cluster: parameters in, result out. Modules and action plug-ins call this."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._local import (
+    addresses,
+    containerd,
+    network,
+    preflight,
+    sweep,
+    tools,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._local.cluster import Cluster
+from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, cache_dir
+from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
+
+Say = Callable[[str], None]
+Result = dict[str, t.Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked for: the options of the module `native_cluster`."""
+
+    name: str
+    state: str
+    namespace: str
+    state_dir: Path
+    images: tuple[Path, ...]
+    cache: Path
+    tools_dir: Path | None
+
+    @classmethod
+    def of(cls, params: dict[str, t.Any]) -> t.Self:
+        """Return the request in a module's parameters."""
+        return cls(
+            name=params["name"],
+            state=params["state"],
+            namespace=params["namespace"],
+            state_dir=Path(params["state_dir"]),
+            images=tuple(Path(path).expanduser() for path in params["images"]),
+            cache=Path(params["cache_dir"]).expanduser() if params["cache_dir"] else cache_dir(),
+            tools_dir=Path(params["tools_dir"]) if params["tools_dir"] else None,
+        )
+
+    @property
+    def layout(self) -> Layout:
+        """Where the cluster keeps what."""
+        return Layout(name=self.name, state_dir=self.state_dir)
+
+
+def ensure(request: Request, *, check: bool, say: Say) -> Result:
+    """Make the cluster present or absent and return the task's result."""
+    preflight.check_machine()
+    run = _present if request.state == "present" else _absent
+    if check:
+        return run(request, check=True, say=say)
+    with locked(request.layout.lock, f"cluster {request.name}", say):
+        return run(request, check=False, say=say)
+
+
+def _present(request: Request, *, check: bool, say: Say) -> Result:
+    cluster = wanted(request, say)
+    before, after = cluster.observe(), cluster.desired()
+    changed = before != after
+    if not check and changed:
+        cluster.apply()
+    elif not check:
+        cluster.wait_until_healthy()
+    return {
+        "changed": changed,
+        "cluster": cluster.describe(),
+        "diff": {"before": before, "after": after},
+        "seconds": round(time.monotonic() - cluster.began, 1),
+    }
+
+
+def _absent(request: Request, *, check: bool, say: Say) -> Result:
+    start, layout = time.monotonic(), request.layout
+    before = sweep.leftovers(layout)
+    changed = any(before.values())
+    if changed and not check:
+        say(f"cluster {layout.name} | removing {', '.join(f'{len(found)} {kind}' for kind, found in before.items())}")
+        sweep.remove_everything(layout)
+        say(f"cluster {layout.name} | {time.monotonic() - start:4.1f} s | removed")
+    return {
+        "changed": changed,
+        "diff": {"before": before, "after": {kind: [] for kind in before}},
+        "seconds": round(time.monotonic() - start, 1),
+    }
+
+
+def wanted(request: Request, say: Say) -> Cluster:
+    """Return the cluster asked for, its programs and images found and its addresses fixed."""
+    layout = request.layout
+    programs = {"containerd": str(which("containerd"))}
+    for name in tools.CLUSTER_TOOLS:
+        directory = tools.built_dir(tools.tool(name), request.cache, request.tools_dir)
+        programs.update({program: str(directory / program) for program in tools.tool(name).binaries})
+    preflight.check_programs(programs)
+    return Cluster(
+        layout=layout,
+        addresses=_addresses(layout),
+        namespace=request.namespace,
+        programs=programs,
+        images=tuple(containerd.read_archive(path) for path in request.images),
+        host=preflight.host_facts(),
+        say=say,
+    )
+
+
+def _addresses(layout: Layout) -> addresses.Addresses:
+    """Return the addresses the cluster was made with, or fresh ones."""
+    try:
+        record = json.loads((layout.root / "cluster.json").read_text(encoding="utf-8"))
+        return addresses.Addresses(index=record["index"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return addresses.derive(layout.name, network.taken(layout.state_dir, but=layout.name))

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The objects a native cluster begins with: the namespace asked for and its shared file systems.
+
+On EKS `pv-fsx` is FSx for Lustre and `pv-efs` is EFS, and every namespace sees the same files. Here both are
+directories of the host, and each namespace gets volumes of its own onto the same two directories.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._local.api import Api
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+
+Document = dict[str, t.Any]
+FILE_SYSTEMS = ("fsx", "efs")
+CAPACITY = "1Ti"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One object: the collection it belongs to, and itself."""
+
+    path: str
+    document: Document
+
+    @property
+    def label(self) -> str:
+        """Kind and name, as shown."""
+        return f"{self.document['kind']}/{self.document['metadata']['name']}"
+
+
+def wanted(layout: Layout, namespace: str) -> list[Wanted]:
+    """Return the objects of one namespace, in the order they must be made."""
+    found = [
+        Wanted(
+            path="/api/v1/namespaces",
+            document={"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+        )
+    ]
+    for file_system in FILE_SYSTEMS:
+        found += [_volume(layout, namespace, file_system), _claim(namespace, file_system)]
+    return found
+
+
+def _volume(layout: Layout, namespace: str, file_system: str) -> Wanted:
+    return Wanted(
+        path="/api/v1/persistentvolumes",
+        document={
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": f"pv-{file_system}-{namespace}"},
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "capacity": {"storage": CAPACITY},
+                "claimRef": {"namespace": namespace, "name": f"pv-{file_system}"},
+                "hostPath": {"path": str(shared(layout, file_system)), "type": "Directory"},
+                "persistentVolumeReclaimPolicy": "Retain",
+                "storageClassName": "",
+            },
+        },
+    )
+
+
+def _claim(namespace: str, file_system: str) -> Wanted:
+    return Wanted(
+        path=f"/api/v1/namespaces/{namespace}/persistentvolumeclaims",
+        document={
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": f"pv-{file_system}", "namespace": namespace},
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "resources": {"requests": {"storage": CAPACITY}},
+                "storageClassName": "",
+                "volumeName": f"pv-{file_system}-{namespace}",
+            },
+        },
+    )
+
+
+def shared(layout: Layout, file_system: str) -> Path:
+    """Return the directory behind a shared file system."""
+    return layout.root / "shared" / file_system
+
+
+def make_directories(layout: Layout) -> None:
+    """Make the shared directories; anybody may write to `home`, as jobs run under many user ids."""
+    for file_system in FILE_SYSTEMS:
+        home = shared(layout, file_system) / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o777)
+
+
+def missing(api: Api, objects: list[Wanted]) -> list[Wanted]:
+    """Return those of `objects` the cluster does not have."""
+    return [entry for entry in objects if api.get(f"{entry.path}/{entry.document['metadata']['name']}") is None]
+
+
+def is_settled(api: Api, namespace: str) -> bool:
+    """Return whether pods of the namespace can start: its service account is there and its claims are bound."""
+    if api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/default") is None:
+        return False
+    claims = (api.get(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/pv-{name}") for name in FILE_SYSTEMS)
+    return all(claim is not None and claim["status"].get("phase") == "Bound" for claim in claims)
+
+
+def is_node_ready(api: Api, node: str) -> bool:
+    """Return whether the node is `Ready` and takes pods."""
+    found = api.get(f"/api/v1/nodes/{node}")
+    if found is None or found["spec"].get("taints"):
+        return False
+    return any(
+        entry["type"] == "Ready" and entry["status"] == "True" for entry in found["status"].get("conditions", [])
+    )

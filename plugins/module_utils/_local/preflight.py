@@ -1,0 +1,66 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What the machine must offer before a native cluster can start, and what its configuration must know about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups
+from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
+from ansible_collections.mlops.eks.plugins.module_utils._local.configuration import CNI_BIN, HostFacts
+
+# Program (or file) -> Debian package.
+PACKAGES: Mapping[str, str] = {
+    "containerd": "containerd",
+    "runc": "runc",
+    "iptables": "iptables",
+    "ip": "iproute2",
+    "nsenter": "util-linux",
+    f"{CNI_BIN}/bridge": "containernetworking-plugins",
+}
+CAP_SYS_RESOURCE = 24
+
+
+def check_machine() -> None:
+    """Refuse machines and users that cannot run a native cluster."""
+    if platform.system() != "Linux":
+        raise InvalidInputError(
+            f"A native cluster needs Linux, this is {platform.system()}; use the provider kind or existing"
+        )
+    if os.geteuid() != 0:
+        raise InvalidInputError(
+            "A native cluster needs root (it makes network namespaces and cgroups); run as root or with become"
+        )
+    lacking = sorted({package for program, package in PACKAGES.items() if which(program) is None})
+    if lacking:
+        raise MissingToolError(
+            f"A native cluster needs the packages {', '.join(lacking)}: apt-get install {' '.join(lacking)}"
+        )
+
+
+def check_programs(programs: Mapping[str, str]) -> None:
+    """Refuse to start from programs that are not built."""
+    lacking = sorted(name for name, path in programs.items() if not Path(path).is_file())
+    if lacking:
+        raise MissingToolError(f"Programs not built: {', '.join(lacking)}; build them with mlops.eks.go_tool")
+
+
+def host_facts() -> HostFacts:
+    """Return what the configuration depends on."""
+    return HostFacts(
+        cgroup_v2=cgroups.is_v2(),
+        can_lower_oom_score=_has_capability(CAP_SYS_RESOURCE),
+        bridge_netfilter=Path("/proc/sys/net/bridge/bridge-nf-call-iptables").exists(),
+    )
+
+
+def _has_capability(bit: int) -> bool:
+    lines: Sequence[str] = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    effective = next((line.split()[1] for line in lines if line.startswith("CapEff:")), "0")
+    return bool(int(effective, 16) >> bit & 1)

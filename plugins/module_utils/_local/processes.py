@@ -1,0 +1,158 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Start programs that outlive the play, find them again, end them.
+
+A program is known by its pid *and* the moment it started (a pid is re-used), and counts as running only inside the
+cluster's present network namespace: one left over in a namespace that was removed serves nobody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
+from ansible_collections.mlops.eks.plugins.module_utils._local.commands import SYSTEM_PATH
+from ansible_collections.mlops.eks.plugins.module_utils._local.components import Component
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+
+LOG_LIMIT = 8 * 1024 * 1024
+# The shell writes its own pid, raises the limit of open files and becomes the program: one process, no parent of ours.
+LAUNCH = 'echo $$ >"$0"; ulimit -n "$(ulimit -H -n)"; exec "$@"'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Record:
+    """What is remembered of a started component."""
+
+    pid: int
+    started: int
+    identity: str
+
+
+def start(component: Component, layout: Layout) -> None:
+    """Start `component` in the cluster's network namespace, in a session of its own, its output in its log."""
+    pid_file = layout.root / "run" / f"{component.name}.pid"
+    pid_file.unlink(missing_ok=True)
+    log = layout.log(component.name)
+    if log.exists() and log.stat().st_size > LOG_LIMIT:
+        log.replace(log.with_suffix(".log.1"))
+    enter = ["nsenter", f"--net={layout.netns_path}", "--"]
+    with log.open("ab") as output:
+        subprocess.run(
+            ["setsid", "--fork", "sh", "-c", LAUNCH, str(pid_file), *enter, *component.argv],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            check=True,
+            env={"PATH": SYSTEM_PATH, "HOME": "/root", "LANG": "C.UTF-8"},
+        )
+    pid = _read_pid(pid_file, component.name)
+    record = Record(pid=pid, started=start_time(pid) or 0, identity=component.identity())
+    _record_path(layout, component.name).write_text(json.dumps(dataclasses.asdict(record)), encoding="utf-8")
+
+
+def state(component: Component, layout: Layout) -> str:
+    """Return `running`, `outdated` (it runs with other arguments or files) or `stopped`."""
+    record = recorded(layout, component.name)
+    if record is None or not _is_alive(record, layout):
+        return "stopped"
+    return "running" if record.identity == component.identity() else "outdated"
+
+
+def stop(layout: Layout, name: str, *, patience: float = 10.0) -> None:
+    """End a component: first asked, then made to."""
+    record = recorded(layout, name)
+    if record is not None and start_time(record.pid) == record.started:
+        end([record.pid], patience=patience)
+    _record_path(layout, name).unlink(missing_ok=True)
+
+
+def end(pids: Iterable[int], *, patience: float) -> None:
+    """Send SIGTERM to `pids`, wait up to `patience` seconds (0: do not ask), then SIGKILL and wait."""
+    known = {pid: start_time(pid) for pid in pids}
+    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 10.0)):
+        if seconds == 0:
+            continue
+        for pid in _still(known):
+            send(pid, number)
+        until(lambda: not _still(known), seconds)
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    """Send a signal to a process that may have ended meanwhile."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def until(condition: Callable[[], bool], seconds: float, *, pause: float = 0.02) -> bool:
+    """Return whether `condition` became true within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+    return True
+
+
+def start_time(pid: int) -> int | None:
+    """Return the clock ticks after boot at which `pid` started; `None` when it has ended (a zombie has)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The command's name, in parentheses, may hold blanks: count fields after the last one.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def netns_inode(pid: int | str) -> int | None:
+    """Return the inode of a process's network namespace; `None` when the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/ns/net").stat().st_ino
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+
+
+def recorded(layout: Layout, name: str) -> Record | None:
+    """Return what is remembered of a component, `None` when nothing whole is."""
+    try:
+        return Record(**json.loads(_record_path(layout, name).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def _is_alive(record: Record, layout: Layout) -> bool:
+    if start_time(record.pid) != record.started:
+        return False
+    try:
+        return netns_inode(record.pid) == layout.netns_path.stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _still(known: dict[int, int | None]) -> list[int]:
+    return [pid for pid, started in known.items() if started is not None and start_time(pid) == started]
+
+
+def _record_path(layout: Layout, name: str) -> Path:
+    return layout.root / "run" / f"{name}.json"
+
+
+def _read_pid(path: Path, name: str) -> int:
+    def written() -> bool:
+        return path.exists() and path.read_text(encoding="utf-8").endswith("\n")
+
+    if not until(written, 10):
+        raise CommandError(f"Cannot start {name}: no process within 10 s")
+    return int(path.read_text(encoding="utf-8"))

@@ -1,0 +1,144 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Remove whatever a cluster left on the machine, however it ended: found by what it is, not by what was noted.
+
+processes   those inside the cluster's network namespace, in its cgroup, or shims of its containerd
+mounts      those below the cluster's directory (pod file systems, volumes, pods' network namespaces)
+files       shims' sockets, CNI results and log links that programs put outside the cluster's directory
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, network, processes
+from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+
+CNI_RESULTS = Path("/var/lib/cni/results")
+CONTAINER_LOGS = Path("/var/log/containers")
+SHIM_SOCKETS = Path("/run/containerd/s")
+
+
+def leftovers(layout: Layout) -> dict[str, list[str]]:
+    """Return `{kind: names}` of everything of the cluster that is on the machine; empty lists when it is gone."""
+    groups = [str(hierarchy / layout.cgroup) for hierarchy in cgroups.hierarchies()]
+    links = [Path("/sys/class/net", layout.link), layout.netns_path]
+    return {
+        "processes": [str(pid) for pid in sorted(_processes(layout))],
+        "mounts": _mounts(layout),
+        "cgroups": [group for group in groups if Path(group).exists()],
+        "network": [str(path) for path in links if path.exists()],
+        "files": [str(path) for path in [layout.root, *_stray_files(layout)] if path.exists() or path.is_symlink()],
+    }
+
+
+def stop_everything(layout: Layout) -> None:
+    """End all processes, unmount, remove cgroups and network; keep the cluster's files.
+
+    Raises:
+        ConflictError: something is held by a process that is not the cluster's.
+    """
+    sockets = list(_shim_sockets(layout))
+    # Kubelet and containerd first: they would start again what is ended below them.
+    for name in ("kubelet", "containerd"):
+        processes.stop(layout, name, patience=0)
+    processes.until(lambda: not _kill(layout), 15)
+    for mount in reversed(_mounts(layout)):
+        run(["umount", "--lazy", mount])
+    stuck = cgroups.remove(layout.cgroup)
+    network.take_down(layout)
+    for path in [*sockets, *_stray_files(layout)]:
+        path.unlink(missing_ok=True)
+    for record in (layout.root / "run").glob("*"):
+        record.unlink()
+    if stuck:
+        raise ConflictError(
+            f"Cluster {layout.name!r}: cgroup {stuck[0]} is still in use; end the processes in it and run this again"
+        )
+
+
+def remove_everything(layout: Layout) -> None:
+    """Stop everything and remove the cluster's directory too."""
+    stop_everything(layout)
+    if layout.root.exists():
+        shutil.rmtree(layout.root)
+    # Programs made these for the first cluster on the machine; `rmdir` leaves them when anybody else uses them.
+    for path in (
+        SHIM_SOCKETS,
+        SHIM_SOCKETS.parent / "io.containerd.runtime.v2.task",
+        SHIM_SOCKETS.parent,
+        CNI_RESULTS,
+        CNI_RESULTS.parent,
+        CONTAINER_LOGS,
+    ):
+        with contextlib.suppress(OSError):
+            path.rmdir()
+
+
+def _kill(layout: Layout) -> set[int]:
+    found = _processes(layout)
+    processes.end(found, patience=0)
+    return found
+
+
+def _processes(layout: Layout) -> set[int]:
+    found = cgroups.members(layout.cgroup)
+    try:
+        inode: int | None = layout.netns_path.stat().st_ino
+    except FileNotFoundError:
+        inode = None
+    socket = str(layout.containerd_socket)
+    for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+        if (inode is not None and processes.netns_inode(pid) == inode) or _is_ours(pid, layout, socket):
+            found.add(pid)
+    return {pid for pid in found if processes.start_time(pid) is not None} - {os.getpid()}
+
+
+def _is_ours(pid: int, layout: Layout, socket: str) -> bool:
+    """Return whether a process is a shim of this containerd, or a component left in a namespace that was removed."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    if "containerd-shim" in words[0]:
+        return socket in words
+    recorded = [processes.recorded(layout, path.stem) for path in (layout.root / "run").glob("*.json")]
+    return any(entry and entry.pid == pid and entry.started == processes.start_time(pid) for entry in recorded)
+
+
+def _mounts(layout: Layout) -> list[str]:
+    """Return mount points below the cluster's directory, in the order they were mounted."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    points = [line.split()[4].encode().decode("unicode_escape") for line in lines]
+    return [point for point in points if point.startswith(f"{layout.root}/")]
+
+
+def _shim_sockets(layout: Layout) -> Iterator[Path]:
+    """Yield the sockets of the shims: their names are hashes, noted in each task's directory."""
+    for note in (layout.root / "containerd" / "state").glob("io.containerd.runtime.v2.task/*/*/address"):
+        path = Path(note.read_text(encoding="utf-8").strip().removeprefix("unix://"))
+        if path.parent == SHIM_SOCKETS:
+            yield path
+
+
+def _stray_files(layout: Layout) -> list[Path]:
+    found = [
+        path
+        for path in _listed(CNI_RESULTS)
+        if re.fullmatch(rf"{re.escape(layout.netns)}-[0-9a-f]{{64}}-\w+", path.name)
+    ]
+    logs = f"{layout.root}/pod-logs/"
+    found += [path for path in _listed(CONTAINER_LOGS) if path.is_symlink() and str(path.readlink()).startswith(logs)]
+    return found
+
+
+def _listed(directory: Path) -> list[Path]:
+    return sorted(directory.iterdir()) if directory.is_dir() else []

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The programs built by the Go toolchain: one row each.
+
+A row names a directory of `tools/` that holds a `go.mod`, a `go.sum` and nothing else but, at most, its own sources.
+The version is the one the `go.mod` requires; it is written nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+
+COLLECTION = Path(__file__).resolve().parents[3]
+FLAGS = ("-mod=readonly", "-trimpath")
+STRIP = "-s -w"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tool:
+    """How to build the programs of one module.
+
+    `binaries` maps the name a program gets to its package; `version_of` is the required module whose version fills
+    `{version}`, `{major}` and `{minor}` in `ldflags`; `links` are the programs that also get a stable path in `bin/`.
+    """
+
+    name: str
+    binaries: Mapping[str, str]
+    version_of: str | None = None
+    ldflags: str = ""
+    links: tuple[str, ...] = ()
+
+
+_K8S = "k8s.io/kubernetes/cmd"
+_K8S_VERSION = "k8s.io/component-base/version"
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="kubernetes",
+            binaries={
+                program: f"{_K8S}/{program}"
+                for program in (
+                    "kube-apiserver",
+                    "kube-controller-manager",
+                    "kube-scheduler",
+                    "kubelet",
+                    "kube-proxy",
+                    "kubectl",
+                )
+            },
+            version_of="k8s.io/kubernetes",
+            ldflags=f"-X {_K8S_VERSION}.gitVersion={{version}} -X {_K8S_VERSION}.gitMajor={{major}} "
+            f"-X {_K8S_VERSION}.gitMinor={{minor}} -X {_K8S_VERSION}.gitTreeState=clean",
+            links=("kubectl",),
+        ),
+        Tool(name="etcd", binaries={"etcd": "go.etcd.io/etcd/server/v3"}, version_of="go.etcd.io/etcd/server/v3"),
+        Tool(
+            name="helm",
+            binaries={"helm": "helm.sh/helm/v4/cmd/helm"},
+            version_of="helm.sh/helm/v4",
+            ldflags="-X helm.sh/helm/v4/internal/version.version={version}",
+            links=("helm",),
+        ),
+        Tool(
+            name="coredns",
+            binaries={"coredns": "github.com/coredns/coredns"},
+            version_of="github.com/coredns/coredns",
+        ),
+        Tool(name="pause", binaries={"pause": "mlops.eks/tools/pause"}),
+        Tool(
+            name="mpi-operator",
+            binaries={"mpi-operator": "github.com/kubeflow/mpi-operator/cmd/mpi-operator"},
+            version_of="github.com/kubeflow/mpi-operator",
+            ldflags="-X github.com/kubeflow/mpi-operator/pkg/version.Version={version}",
+        ),
+        Tool(
+            name="training-operator",
+            binaries={"manager": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
+            version_of="github.com/kubeflow/training-operator",
+        ),
+    )
+}
+
+# What a native cluster is made of; the role asks for these before it starts one.
+CLUSTER_TOOLS = ("kubernetes", "etcd", "coredns", "pause")
+
+
+def tool(name: str) -> Tool:
+    """Return the row of `name`; an unknown one is refused with the names there are."""
+    if name not in TOOLS:
+        raise InvalidInputError(f"Tool {name!r} is unknown: choose among {', '.join(sorted(TOOLS))}")
+    return TOOLS[name]
+
+
+def source_dir(row: Tool, tools_dir: Path | None = None) -> Path:
+    """Return the directory that holds the tool's `go.mod`."""
+    directory = (tools_dir or COLLECTION / "tools") / row.name
+    if not (directory / "go.mod").is_file():
+        raise InvalidInputError(f"Tool {row.name!r}: {directory / 'go.mod'} does not exist; give `tools_dir`")
+    return directory
+
+
+def required_version(module: str, go_mod: str) -> str:
+    """Return the version of `module` that the text of a `go.mod` requires."""
+    match = re.search(rf"^(?:require)?\s+{re.escape(module)} (v\S+)", go_mod, re.MULTILINE)
+    if match is None:
+        raise InvalidInputError(f"go.mod does not require {module}; it must, to pin the version")
+    return match.group(1)
+
+
+def go_version(go_mod: str) -> tuple[int, ...]:
+    """Return the oldest Go version that a `go.mod` accepts."""
+    match = re.search(r"^go (\d+(?:\.\d+)*)", go_mod, re.MULTILINE)
+    return tuple(int(part) for part in match.group(1).split(".")) if match else (1, 21)
+
+
+def ldflags(row: Tool, go_mod: str) -> str:
+    """Return the linker flags: stripped, with the version stamped in where the program has a place for it."""
+    if not row.ldflags or row.version_of is None:
+        return STRIP
+    version = required_version(row.version_of, go_mod)
+    major, minor = version.removeprefix("v").split(".")[:2]
+    return f"{STRIP} {row.ldflags.format(version=version, major=major, minor=minor)}"
+
+
+def identity(row: Tool, directory: Path) -> str:
+    """Return 12 hex digits that change whenever the built programs could."""
+    go_mod = (directory / "go.mod").read_text(encoding="utf-8")
+    digest = hashlib.sha256()
+    for path in sorted([directory / "go.mod", directory / "go.sum", *directory.glob("*.go")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update("\0".join([*FLAGS, ldflags(row, go_mod)]).encode())
+    digest.update("\0".join(f"{name}={package}" for name, package in sorted(row.binaries.items())).encode())
+    return digest.hexdigest()[:12]
+
+
+def built_dir(row: Tool, cache: Path, tools_dir: Path | None = None) -> Path:
+    """Return the directory the tool's programs are in once built."""
+    return cache / "bin" / f"{row.name}-{identity(row, source_dir(row, tools_dir))}"
