@@ -12,7 +12,8 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - Path of the kubeconfig of the cluster. It must be given here, by C(module_defaults) or as in the playbooks from the
+      - Path of the kubeconfig of the cluster. It must be given here, by C(module_defaults) or as in the playbooks
+        from the
         host variable C(kubeconfig); the user's own C(~/.kube/config) is never taken by itself.
     type: path
   context:
@@ -26,4 +27,13 @@ options:
     description: Seconds a request is repeated while the cluster does not answer.
     type: float
     default: 60
+"""
+
+    HELM = r"""
+options:
+  helm_binary:
+    description:
+      - Path of the C(helm) program.
+      - When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
+    type: path
 """

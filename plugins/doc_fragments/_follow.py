@@ -11,7 +11,8 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   timeout:
-    description: Seconds the workload may take, from the start of the step. When they are over, the outcome is V(timed_out).
+    description: Seconds the workload may take, from the start of the step. When they are over, the outcome is
+      V(timed_out).
     type: float
     default: 86400
   heartbeat:
@@ -20,7 +21,8 @@ options:
     default: 60
   until:
     description:
-      - What ends the workload well, spelled as in C(kubectl wait), V(condition=Ready) or V(jsonpath={.status.phase}=Done).
+      - What ends the workload well, spelled as in C(kubectl wait), V(condition=Ready) or
+        V(jsonpath={.status.phase}=Done).
       - When omitted, what its kind defines.
     type: str
   fail_on:

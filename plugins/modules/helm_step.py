@@ -9,8 +9,10 @@ DOCUMENTATION = r"""
 module: helm_step
 short_description: Run one recipe as one Helm release to its end
 description:
-  - Renders a chart with a recipe, installs it, follows its workload to the true end, keeps the evidence and uninstalls it.
-  - A step that already succeeded with the same chart, values, release and namespace is skipped; one that is running is re-attached.
+  - Renders a chart with a recipe, installs it, follows its workload to the true end, keeps the evidence and
+    uninstalls it.
+  - A step that already succeeded with the same chart, values, release and namespace is skipped; one that is running
+    is re-attached.
   - With a local connection the log of the workload's leader is printed live.
 version_added: 0.1.0
 author:
@@ -18,6 +20,7 @@ author:
 extends_documentation_fragment:
   - mlops.eks._attributes
   - mlops.eks._cluster
+  - mlops.eks._cluster.helm
   - mlops.eks._follow
 options:
   release:
@@ -40,7 +43,8 @@ options:
     type: dict
   keep:
     description:
-      - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-step), and a
+      - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-
+        step), and a
         changed recipe upgrades it in place.
     type: bool
     default: false
@@ -58,7 +62,8 @@ options:
     type: bool
     default: false
   after:
-    description: Earlier steps of the run. An older success of this step does not count when one of them succeeded since.
+    description: Earlier steps of the run. An older success of this step does not count when one of them succeeded
+      since.
     type: list
     elements: str
   pipeline:
@@ -74,13 +79,11 @@ options:
     default: 1
   lock_timeout:
     description:
-      - Seconds to wait for another controller that follows the same release. With V(0) the task fails as soon as that controller has
+      - Seconds to wait for another controller that follows the same release. With V(0) the task fails as soon as
+        that controller has
         shown that it is alive, which takes up to 45 seconds.
     type: float
     default: 0
-  helm_binary:
-    description: Path of the C(helm) program. When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
-    type: path
 """
 
 EXAMPLES = r"""
@@ -108,7 +111,7 @@ cause:
   description: Why it did not reach its goal.
   returned: when O(ignore:outcome) is not good
   type: dict
-  sample: {reason: OOMKilled, object: Pod/mpijob-digits-worker-1, container: worker, message: "...", remedy: "...", log_tail: []}
+  sample: {reason: OOMKilled, object: Pod/mpijob-digits-worker-1, container: worker, message: "...", remedy: "..."}
 identity:
   description: SHA-256 of chart, values, release and namespace.
   returned: always

@@ -43,7 +43,7 @@ cause:
   description: Why it did not reach its goal.
   returned: when it failed
   type: dict
-  sample: {reason: Error, object: Pod/hello-worker-1, container: worker, message: it ended with exit code 3., remedy: "..."}
+  sample: {reason: Error, object: Pod/hello-worker-1, container: worker, message: it ended with exit code 3.}
 evidence:
   description: Directory with the final workload, pods, events and logs.
   returned: always

@@ -39,7 +39,8 @@ runs:
   returned: always
   type: list
   elements: dict
-  sample: [{release: accel-bert, step: train, outcome: running, took: 3 h 4 min, age: "-", run: 20261121T091502-accel-bert-3f9a}]
+  sample:
+    - {release: accel-bert, step: train, outcome: running, took: 3 h 4 min, run: 20261121T091502-accel-bert-3f9a}
 table:
   description: The same as aligned lines of text.
   returned: always

@@ -9,13 +9,15 @@ DOCUMENTATION = r"""
 module: run_stop
 short_description: Cancel a run, evidence first
 description:
-  - Copies pods and logs of everything installed for a run, marks its running and kept steps as cancelled in the ledger, and uninstalls them.
+  - Copies pods and logs of everything installed for a run, marks its running and kept steps as cancelled in the
+    ledger, and uninstalls them.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
 extends_documentation_fragment:
   - mlops.eks._attributes
   - mlops.eks._cluster
+  - mlops.eks._cluster.helm
 options:
   release:
     description: Name of the run.
@@ -25,9 +27,6 @@ options:
     description: Directory for the evidence, relative to the working directory.
     type: path
     default: runs
-  helm_binary:
-    description: Path of the C(helm) program. When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
-    type: path
 """
 
 EXAMPLES = r"""

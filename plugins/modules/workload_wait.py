@@ -9,7 +9,8 @@ DOCUMENTATION = r"""
 module: workload_wait
 short_description: Follow a workload that somebody else submitted to its end
 description:
-  - Watches a Job, MPIJob, PyTorchJob or Deployment until it has succeeded, is ready, or has failed, and keeps the evidence.
+  - Watches a Job, MPIJob, PyTorchJob or Deployment until it has succeeded, is ready, or has failed, and keeps the
+    evidence.
   - With a local connection the log of its leader is printed live.
 version_added: 0.1.0
 author:
@@ -51,7 +52,7 @@ cause:
   description: Why it did not reach its goal.
   returned: when it failed
   type: dict
-  sample: {reason: Error, object: Pod/nightly-report-x2x4z, container: main, message: it ended with exit code 3., remedy: "..."}
+  sample: {reason: Error, object: Pod/nightly-report-x2x4z, container: main, message: it ended with exit code 3.}
 evidence:
   description: Directory with the final workload, pods, events and logs.
   returned: always

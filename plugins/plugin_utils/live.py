@@ -28,7 +28,7 @@ class Context(t.NamedTuple):
     diff: bool
 
 
-class LiveAction(ActionBase):  # type: ignore[misc]
+class LiveAction(ActionBase):
     """Run an engine in the controller's worker and print each of its lines at once.
 
     A subclass sets `SPEC` (the module's argument spec, with `SPEC_RULES` for `required_if` and the like) and
@@ -67,6 +67,6 @@ class LiveAction(ActionBase):  # type: ignore[misc]
     def _say(self) -> Say:
         """Return the printer; `no_log` tasks print nothing, as Display itself would not censor them."""
         if self._task.no_log:
-            return lambda line: None
+            return lambda _: None
         display = Display()
         return lambda line: display.display(line)

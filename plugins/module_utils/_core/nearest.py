@@ -16,7 +16,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ` Did you mean 'x'?` or, when nothing is close, ` Known: a, b, c.`"""
+    """Return ` Did you mean 'x'?` or, when nothing is close, ` Known: a, b, c.`, ready to be appended to a sentence."""
     words = sorted(known)
     guess = nearest(word, words)
     if guess is not None:

@@ -128,7 +128,9 @@ _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
 
 def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
     """Return the error that Helm's message means, one line long."""
-    text = "\n".join(line for line in stderr.splitlines() if not line.startswith(("level=", "time=", "WARNING", "coalesce")))
+    text = "\n".join(
+        line for line in stderr.splitlines() if not line.startswith(("level=", "time=", "WARNING", "coalesce"))
+    )
     details = {"command": list(argv), "rc": rc, "stderr": stderr.strip()}
     subject = f"helm {argv[1]} {argv[2]}"
     for pattern, kind, form in _MEANINGS:

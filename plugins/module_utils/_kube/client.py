@@ -3,7 +3,8 @@
 
 """One HTTP client per cluster: JSON in, JSON out, patient with a cluster that is briefly away.
 
-It stands on the raw layer of the `kubernetes` package: that package reads the kubeconfig, runs exec plugins and renews their
+It stands on the raw layer of the `kubernetes` package: that package reads the kubeconfig, runs exec plugins and
+renews their
 tokens; typed models are not used, as they differ between its releases 3x and 37.
 """
 
@@ -137,7 +138,8 @@ class Kube:
     ) -> urllib3.BaseHTTPResponse:
         headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "mlops.eks"}
         # Asking for the settings anew runs the exec plugin again when its token is about to expire.
-        for setting in self._configuration.auth_settings().values():
+        settings = t.cast(dict[str, dict[str, str]], self._configuration.auth_settings())
+        for setting in settings.values():
             if setting["value"]:
                 headers[setting["key"]] = setting["value"]
         query = f"?{urlencode(params)}" if params else ""
@@ -161,7 +163,7 @@ def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError
     match status:
         case 401:
             return ForbiddenError(
-                f"{what}: the cluster does not accept these credentials (401). Renew them, for EKS with 'aws sso login'."
+                f"{what}: the cluster refuses these credentials (401). Renew them, for EKS with 'aws sso login'."
             )
         case 403:
             return ForbiddenError(f"{said or what}. Ask the cluster's owner for this permission.", status=403)
@@ -185,7 +187,7 @@ def _configure(kubeconfig: str, context: str | None) -> Configuration:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InvalidInputError(
-            f"kubeconfig {kubeconfig}: no such file. Create the cluster first or correct the host's 'kubeconfig' variable."
+            f"kubeconfig {kubeconfig}: no such file. Create the cluster, or correct the host's variable 'kubeconfig'."
         ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         first = str(error).splitlines()[0]
@@ -194,7 +196,9 @@ def _configure(kubeconfig: str, context: str | None) -> Configuration:
         raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it anew.")
     settings = Configuration()
     try:
-        kube_config.load_kube_config(config_file=str(path), context=context, client_configuration=settings)
+        kube_config.load_kube_config(  # type: ignore[no-untyped-call]
+            config_file=str(path), context=context, client_configuration=settings
+        )
     except kube_config.ConfigException as error:
         raise InvalidInputError(f"kubeconfig {kubeconfig}: {str(error).splitlines()[0]}") from error
     return settings

@@ -50,7 +50,7 @@ def parse(text: str) -> Expression:
         if parts:
             return Expression(text=text, path=parts, value=match["value"])
     raise InvalidInputError(
-        f"{text!r} is not a wait expression. Write condition=TYPE, condition=TYPE=False or jsonpath={{.status.phase}}=VALUE."
+        f"{text!r} is no wait expression: write condition=TYPE[=VALUE] or jsonpath={{.status.phase}}=VALUE."
     )
 
 

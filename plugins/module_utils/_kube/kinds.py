@@ -47,7 +47,7 @@ class Kind:
     judge: Callable[[Document], Verdict]
     selector: Callable[[Document], str]
     role: Callable[[Document], str]
-    leader: Callable[[Document], str | None] = lambda entry: None
+    leader: Callable[[Document], str | None] = lambda _: None
 
     def leads(self, entry: Document, pod: Document) -> bool:
         """Return whether this pod's log is the log of workload `entry`; without a leader every pod's is."""
@@ -159,7 +159,7 @@ KINDS: Mapping[tuple[str, str], Kind] = {
             judge=_mpi,
             selector=_by_name(_TRAINING_LABEL),
             role=_mpi_role,
-            leader=lambda entry: "launcher",
+            leader=lambda _: "launcher",
         ),
         Kind(
             api_version="kubeflow.org/v1",
@@ -204,7 +204,7 @@ def unknown(api_version: str, kind: str, plural: str) -> Kind:
         kind=kind,
         plural=plural,
         serves=False,
-        judge=lambda entry: PENDING,
+        judge=lambda _: PENDING,
         selector=lambda entry: f"app.kubernetes.io/instance={entry['metadata']['name']}",
         role=_plain_role,
     )

@@ -78,7 +78,7 @@ def phase(pod: Document) -> str:
 
 def node(pod: Document) -> str | None:
     """Return the node the pod is on, or `None` while it is not scheduled."""
-    return pod["spec"].get("nodeName")
+    return t.cast(str | None, pod["spec"].get("nodeName"))
 
 
 def unschedulable(pod: Document) -> str | None:

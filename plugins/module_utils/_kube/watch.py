@@ -25,7 +25,7 @@ Verb = t.Literal["SEEN", "GONE", "SYNCED", "ERROR"]
 Handler = Callable[[Verb, Document], None]
 
 
-class _Gone(Exception):
+class _GoneError(Exception):
     """The server no longer has our resourceVersion: list again."""
 
 
@@ -52,7 +52,7 @@ class Watch(threading.Thread):
                 version = version or self._list()
                 version = self._follow(version)
                 failures = 0
-            except _Gone:
+            except _GoneError:
                 version = ""
             except AbsentError as error:
                 # The resource type itself is missing (its CRD was removed or never was).
@@ -108,7 +108,7 @@ class Watch(threading.Thread):
         match event["type"]:
             case "ERROR":
                 if entry.get("code") == 410:
-                    raise _Gone
+                    raise _GoneError
                 raise ClusterError(str(entry.get("message", "watch error")))
             case "ADDED" | "MODIFIED":
                 uid = entry["metadata"]["uid"]
@@ -124,7 +124,7 @@ class Watch(threading.Thread):
 
 def backoff(failures: int) -> float:
     """Return the seconds to wait before trying again, with jitter, 10 s at most."""
-    return min(0.2 * 2**failures, 10.0) * random.uniform(0.5, 1.0)
+    return float(min(0.2 * 2**failures, 10.0) * random.uniform(0.5, 1.0))
 
 
 def wake(response: urllib3.BaseHTTPResponse | None) -> None:

@@ -90,7 +90,9 @@ def read(directory: Path) -> Pipeline:
     """
     path = directory if directory.is_file() else directory / FILE
     if not path.exists():
-        raise InvalidInputError(f"pipeline {str(directory)!r}: there is no {FILE} in it. Name a directory that has one.")
+        raise InvalidInputError(
+            f"pipeline {str(directory)!r}: there is no {FILE} in it. Name a directory that has one."
+        )
     source = load(path)
     _check_keys(source, source.data, (), _PIPELINE_KEYS)
     _check_name(source, ("name",), source.data["name"], "pipeline name")
@@ -150,7 +152,9 @@ def _step(source: Source, index: int, base: Path) -> Step:
     _check_keys(source, data, path, _STEP_KEYS)
     _check_name(source, (*path, "name"), data["name"], "step name")
     if "recipe" in data and "recipes" in data:
-        raise InvalidInputError(f"{source.at((*path, 'recipes'))}: step {data['name']!r} has recipe and recipes. Keep one.")
+        raise InvalidInputError(
+            f"{source.at((*path, 'recipes'))}: step {data['name']!r} has recipe and recipes. Keep one."
+        )
     recipes = [data["recipe"]] if "recipe" in data else data.get("recipes", [])
     for name in recipes:
         if not (base / str(name)).is_file():

@@ -55,12 +55,12 @@ def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
 
 
 def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
-    known = list(error.schema.get("properties", {}))
-    for key in error.instance:
+    known = list(t.cast(Mapping[str, t.Any], error.schema).get("properties", {}))
+    for key in t.cast(Mapping[str, t.Any], error.instance):
         if key in known:
             continue
         at = where.at((*path, key))
-        nested = error.instance[key]
+        nested = t.cast(t.Any, error.instance)[key]
         misplaced = [name for name in nested if name in known] if isinstance(nested, dict) else []
         if misplaced:
             right = ", ".join(_dotted((*path, name)) for name in misplaced)
@@ -72,14 +72,14 @@ def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: La
 def _message(error: ValidationError) -> str:
     found = repr(error.instance)
     found = found if len(found) <= 60 else found[:57] + "..."
-    rule = error.validator_value
+    rule = t.cast(t.Any, error.validator_value)
     if error.validator == "type":
         wanted = [rule] if isinstance(rule, str) else list(rule)
         return f"expected {' or '.join(_TYPES.get(one, one) for one in wanted)}, found {found}."
     if error.validator == "enum":
         return f"expected one of {', '.join(map(str, rule))}, found {found}.{_close(error.instance, rule)}"
     if error.validator == "required":
-        missing = [key for key in rule if key not in error.instance]
+        missing = [key for key in rule if key not in t.cast(t.Any, error.instance)]
         return f"missing {', '.join(map(repr, missing))}."
     if error.validator == "pattern":
         return f"found {found}, which does not match {rule!r}."

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import typing as t
 from dataclasses import dataclass, field
@@ -18,14 +19,41 @@ KeyPath = tuple[str | int, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader that reads numbers as Helm's YAML does: `1e-4` is a float."""
+    """Reads scalars and keys as Helm does: `1e-4` is a number, `12:30:00` and `2024-01-01` are strings, `y` is true.
+
+    Source: sigs.k8s.io/yaml `goyaml.v2/resolve.go`; tests/unit compares with `helm template`.
+    """
+
+    # Nothing of YAML 1.1's own idea of scalars.
+    yaml_implicit_resolvers = {}  # noqa: RUF012
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
+        """Return the mapping with string keys, as JSON has them."""
+        mapping = super().construct_mapping(node, deep)
+        return {key if isinstance(key, str) else json.dumps(key): value for key, value in mapping.items()}
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """Return an integer where Go's ParseInt with base 0 finds one, else a float."""
+        text = str(self.construct_scalar(node)).replace("_", "")
+        octal = re.fullmatch(r"([-+]?)0([0-7]+)", text)
+        try:
+            return int(f"{octal[1]}0o{octal[2]}" if octal else text, 0)
+        except ValueError:
+            return float(text)
 
 
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(?:[0-9][0-9_]*)(?:\.[0-9_]*)?[eE][-+]?[0-9]+$"),
-    list("-+0123456789"),
-)
+_TAG = "tag:yaml.org,2002:"
+_WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
+_NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
+for _tag, _pattern, _first in (
+    ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", "yYnNtTfFoO"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("float", _NUMBER, "-+.0123456789"),
+    ("merge", r"<<", "<"),
+):
+    _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
+_Loader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
+_Loader.add_constructor(f"{_TAG}float", _Loader.construct_number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +85,9 @@ def load(path: Path, *, shown: str | None = None) -> Source:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InvalidInputError(f"{name}: no such file. Check the path; relative paths start at {Path.cwd()}.") from None
+        raise InvalidInputError(
+            f"{name}: no such file. Check the path; relative paths start at {Path.cwd()}."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{name}: cannot be read as text: {error}.") from error
     return parse(text, name=name)
@@ -71,7 +101,7 @@ def parse(text: str, *, name: str) -> Source:
         if node is None:
             raise InvalidInputError(f"{name}: the file is empty. It must hold a YAML mapping of values.")
         if not isinstance(node, yaml.MappingNode):
-            kind = {"sequence": "a list", "scalar": "a single value"}.get(node.id, node.id)
+            kind = "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
             raise InvalidInputError(
                 f"{name}:{node.start_mark.line + 1}: found {kind} where a YAML mapping (key: value) must stand."
             )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Argument specifications that several modules share; their documentation is in the fragments `_cluster` and `_follow`."""
+"""Argument specifications that several modules share; the doc fragments `_cluster` and `_follow` explain them."""
 
 from __future__ import annotations
 

@@ -109,7 +109,9 @@ def _of_pod(pod: Document, patience: Patience) -> Iterator[Suspicion]:
     for container in pod_view.containers(pod):
         row = _REASONS.get(container.reason) if container.state == "waiting" else None
         if row:
-            cause = _cause(pod, container, container.reason, container.message or f"image {container.image}", row.remedy)
+            cause = _cause(
+                pod, container, container.reason, container.message or f"image {container.image}", row.remedy
+            )
             yield Suspicion(key=f"{row.trouble} {name}/{container.name}", grace=graces[row.grace], cause=cause)
         if container.ended.get("reason") == "OOMKilled":
             yield Suspicion(key=f"oom {name}/{container.name}", grace=0.0, cause=ended(pod, container))
@@ -164,7 +166,9 @@ def ended(pod: Document, container: Container) -> Cause:
     code, reason = container.ended.get("exitCode"), str(container.ended.get("reason") or "Error")
     if reason == "OOMKilled":
         limit = _limit(pod, container.name)
-        message = f"it used more memory than its limit{f' of {limit}' if limit else ''} and was killed (exit code {code})."
+        message = (
+            f"it used more memory than its limit{f' of {limit}' if limit else ''} and was killed (exit code {code})."
+        )
         return _cause(pod, container, reason, message, "Raise resources.limits.memory or make the program use less.")
     said = str(container.ended.get("message") or "").strip()
     message = f"it ended with exit code {code}{_signal(code)}." + (f" {_sentence(said)}" if said else "")

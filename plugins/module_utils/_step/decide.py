@@ -80,7 +80,7 @@ def _replace(task: Task, latest: Release, entries: Mapping[str, Entry]) -> Decis
         since = f" since {holder.started}" if holder else ""
         what = f"step {latest.step!r}{since}" if latest.step else "something not installed by this collection"
         raise ConflictError(
-            f"release {task.helm_release} in namespace {task.namespace}: it runs {what}, with other values than this step's. "
+            f"release {task.helm_release} in namespace {task.namespace}: it runs {what}, not what this step asks for. "
             f"Stop it with 'ansible-playbook playbooks/stop.yml -e release={task.release}', or set replace=true."
         )
     return Decision(action="install", why="what was installed has ended", uninstall=True)

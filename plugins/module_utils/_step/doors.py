@@ -162,7 +162,9 @@ def _contents(plan: Plan) -> list[tuple[str, str]]:
 def _difference(name: str, last: Path | None, after: str) -> dict[str, str]:
     file = last / name if last else None
     before = file.read_text(encoding="utf-8") if file and file.is_file() else ""
-    header = f"{name} of {last.parent.parent.name}" if before and last else f"{name} (no earlier run on this controller)"
+    header = (
+        f"{name} of {last.parent.parent.name}" if before and last else f"{name} (no earlier run on this controller)"
+    )
     return {"before_header": header, "before": before, "after_header": f"{name} of this run", "after": after}
 
 
@@ -178,7 +180,9 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
     prefix = f"{cluster} | {release}"
     helm = helm_for(params, kube)
-    return stop(kube, helm, release=release, directory=directory, check=check, say=lambda line: say(f"{prefix} | {line}"))
+    return stop(
+        kube, helm, release=release, directory=directory, check=check, say=lambda line: say(f"{prefix} | {line}")
+    )
 
 
 def run_info(params: Params) -> Record:

@@ -24,7 +24,9 @@ def write_state(directory: Path, state: State) -> None:
     """Write how the workload, its pods and the warnings about them looked last."""
     if state.workload is not None:
         write_atomically(directory / "workload.yaml", to_yaml(without_noise(state.workload)))
-    write_atomically(directory / "pods.yaml", to_yaml_stream(without_noise(pod) for _, pod in sorted(state.pods.items())))
+    write_atomically(
+        directory / "pods.yaml", to_yaml_stream(without_noise(pod) for _, pod in sorted(state.pods.items()))
+    )
     events = sorted(state.warnings.values(), key=_moment)
     write_atomically(directory / "events.yaml", to_yaml_stream(without_noise(event) for event in events))
 

@@ -3,7 +3,8 @@
 
 """The reducer that follows one workload to its true end.
 
-`reduce(state, change, rules)` takes one observed change and returns the new state and the lines to print. It does no I/O and has no
+`reduce(state, change, rules)` takes one observed change and returns the new state and the lines to print. It does
+no I/O and has no
 clock of its own: what is terminal, what is stuck and why is decided here, and tested with recorded changes.
 """
 
@@ -65,7 +66,8 @@ class Ending:
 class State:
     """Everything known of the workload so far.
 
-    `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of each present
+    `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key
+    of each present
     suspicion to when it was first seen. `phases` maps each phase entered to its start.
     """
 
@@ -188,7 +190,9 @@ def _end(state: State, change: Change, rules: Rules) -> State:
 def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     subject = f"{rules.kind.kind}/{rules.name}"
     if isinstance(change, LockLost):
-        return Ending(outcome="lost", cause=_cause("LockLost", subject, f"{change.holder} took over.", "Follow it there."))
+        return Ending(
+            outcome="lost", cause=_cause("LockLost", subject, f"{change.holder} took over.", "Follow it there.")
+        )
     # What the workload itself says counts more than a suspicion about one of its pods.
     if state.verdict.state in ("succeeded", "ready"):
         return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
@@ -196,13 +200,19 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         return Ending(outcome="failed", cause=_failure(state, subject))
     if isinstance(change, WorkloadGone):
         said = "it was deleted while it ran."
-        return Ending(outcome="lost", cause=_cause("Deleted", subject, said, "Run the same command again to start anew."))
+        return Ending(
+            outcome="lost", cause=_cause("Deleted", subject, said, "Run the same command again to start anew.")
+        )
     if state.ending:
         return state.ending
     if change.at - rules.started >= rules.timeout:
         waiting = f" {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
-        said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({state.summary or 'no pods'}).{waiting}"
-        return Ending(outcome="timed_out", cause=_cause("Timeout", subject, said, "Raise 'timeout' or find out what hangs."))
+        said = (
+            f"it was still {state.verdict.state} after {human(rules.timeout)} ({state.summary or 'no pods'}).{waiting}"
+        )
+        return Ending(
+            outcome="timed_out", cause=_cause("Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
+        )
     return None
 
 
@@ -211,7 +221,9 @@ def _failure(state: State, subject: str) -> Cause:
     first = first_failure(state.pods)
     if first is None or own.reason in ("DeadlineExceeded", "fail_on"):
         said = f"{own.message or own.reason or 'its status is failed'}"
-        return _cause(own.reason or "Failed", subject, said.rstrip(".") + ".", "Its events and pods are in the evidence.")
+        return _cause(
+            own.reason or "Failed", subject, said.rstrip(".") + ".", "Its events and pods are in the evidence."
+        )
     return first
 
 
@@ -230,7 +242,10 @@ def _summary(state: State, rules: Rules) -> str:
             found = {entry.reason for entry in pod_view.containers(pod) if entry.state == "waiting" and entry.reason}
             found |= {"Unschedulable"} if pod_view.unschedulable(pod) else set()
             reasons.setdefault(phase, set()).update(found - {"PodInitializing"})
-    parts = [f"{n} {phase}" + (f" ({', '.join(sorted(reasons[phase]))})" if reasons.get(phase) else "") for phase, n in sorted(counts.items())]
+    parts = [
+        f"{n} {phase}" + (f" ({', '.join(sorted(reasons[phase]))})" if reasons.get(phase) else "")
+        for phase, n in sorted(counts.items())
+    ]
     return f"{rules.kind.kind} {rules.name}: pods {', '.join(parts)}" if parts else state.summary
 
 

@@ -43,7 +43,7 @@ class Entry:
 
 
 def parse(document: Document) -> dict[str, Entry]:
-    """Return the entries of a ledger ConfigMap by step name; what another version wrote is read as far as it is known."""
+    """Return the entries of a ledger ConfigMap by step name; keys of another version are passed over."""
     entries = {}
     for step, text in (document.get("data") or {}).items():
         try:
@@ -80,7 +80,11 @@ class Ledger:
             "kind": "ConfigMap",
             "metadata": {
                 "name": f"mlops-eks-{self._release}",
-                "labels": {LABEL: "true", "mlops.eks/release": self._release, "app.kubernetes.io/managed-by": "mlops.eks"},
+                "labels": {
+                    LABEL: "true",
+                    "mlops.eks/release": self._release,
+                    "app.kubernetes.io/managed-by": "mlops.eks",
+                },
             },
             "data": dict(data),
         }

@@ -57,7 +57,7 @@ def is_dead(holder: str) -> bool:
 
 
 class Lock:
-    """The Lease `mlops-eks-<release>`. Use `acquire` and `release`; `on_loss(holder)` is called when it was taken over."""
+    """The Lease `mlops-eks-<release>`; `on_loss(holder)` is called when another controller took it over."""
 
     def __init__(self, kube: Kube, release: str, *, clock: Clock, on_loss: Callable[[str], None]) -> None:
         self._kube, self._release, self._clock, self._on_loss = kube, release, clock, on_loss

@@ -26,7 +26,8 @@ _SILENCE = 86400.0
 class LogFollower(threading.Thread):
     """Copy one container's log to `file` until it ends or `stop()` is called.
 
-    The kubelet's time stamps are asked for and taken off again: after a lost connection they tell what was already written.
+    The kubelet's time stamps are asked for and taken off again: after a lost connection they tell what was already
+    written.
     `done` is set when the log was read to its end.
     """
 
@@ -45,7 +46,11 @@ class LogFollower(threading.Thread):
         super().__init__(daemon=True, name=f"log {pod}/{container}")
         self._kube, self._screen, self._prefix = kube, screen, prefix
         self._path = item("v1", "pods", kube.namespace, f"{pod}/log")
-        self._params: dict[str, str | int] = {"container": container, "timestamps": "true", "follow": str(follow).lower()}
+        self._params: dict[str, str | int] = {
+            "container": container,
+            "timestamps": "true",
+            "follow": str(follow).lower(),
+        }
         if previous:
             self._params["previous"] = "true"
         self.pod, self.container, self.file = pod, container, file
@@ -73,7 +78,8 @@ class LogFollower(threading.Thread):
                 except AbsentError:
                     break
                 except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
-                    # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see Watch.run.
+                    # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see
+                    # Watch.run.
                     failures += 1
                     self._stopped.wait(backoff(failures) / 4)
         self.done.set()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Threads that turn a cluster into a queue of changes: watches of workload, pods and events, and the logs of containers."""
+"""Threads that turn a cluster into a queue of changes: watches of workload, pods and events, and logs."""
 
 from __future__ import annotations
 
@@ -134,7 +134,11 @@ class Observer:
     def tail(self, pod: str, container: str) -> tuple[str, ...]:
         """Return the last lines of a container, of the newest instance that said anything."""
         for _, follower in sorted(self.followers.items(), reverse=True):
-            if follower.pod == pod and follower.container in (container, container or follower.container) and follower.tail:
+            if (
+                follower.pod == pod
+                and follower.container in (container, container or follower.container)
+                and follower.tail
+            ):
                 return follower.tail_text()
         return ()
 

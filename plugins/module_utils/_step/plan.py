@@ -110,7 +110,9 @@ def _workload(manifest: tuple[Document, ...], chart: Chart) -> tuple[Kind, Docum
             raise InvalidInputError(f"chart {chart.ref}: renders several workloads ({names}). A step has exactly one.")
     kinds = ", ".join(sorted({entry["kind"] for entry in manifest})) or "nothing"
     known = ", ".join(sorted(kind for _, kind in KINDS))
-    raise InvalidInputError(f"chart {chart.ref}: renders no workload that can be followed (found {kinds}; known: {known}).")
+    raise InvalidInputError(
+        f"chart {chart.ref}: renders no workload that can be followed (found {kinds}; known: {known})."
+    )
 
 
 def _is_hook(entry: Document) -> bool:

@@ -10,7 +10,7 @@ import typing as t
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
-_KEPT = ("outcome", "cause", "identity", "run_id", "workload", "phases", "started", "finished", "log_tail", "warnings")
+_KEPT = ("outcome", "cause", "identity", "run_id", "workload", "phases", "log_tail", "warnings")
 
 
 def result(record: Record, task: Task, *, changed: bool, msg: str, failed: bool = False, **more: t.Any) -> Record:

@@ -77,7 +77,7 @@ class StepRun:
             self.lock.acquire(patience=self.task.waits.lock, say=self.say)
         except AbsentError as error:
             where = f"namespace {self.task.namespace} on cluster {self.task.cluster}"
-            raise AbsentError(f"{where}: not found. Create it, or correct the variable 'namespace'.") from error
+            raise AbsentError(f"{where}: not found. Create it, or correct the variable 'kube_namespace'.") from error
 
     def _locked(self, decision: Decision) -> Record:
         self._clear(decision)
@@ -205,7 +205,9 @@ class StepRun:
             self.ledger.write(
                 replace(entry, outcome=ending.outcome, finished=iso(finished), cause=str(ending.cause or ""))
             )
-            if ending.outcome != "ready" and (self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)):
+            if ending.outcome != "ready" and (
+                self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
+            ):
                 self.helm.uninstall(self.task.helm_release)
         summary = t.cast(Session, self.session).summary(state, self.clock.now())
         record = journal.write(**summary, finished=iso(self.clock.now()))
@@ -221,7 +223,9 @@ class StepRun:
         entry = self.ledger.read().get(self.task.step)
         if entry is None or entry.outcome != "cancelled":
             return ending
-        cause = Cause(reason="Cancelled", object=self.subject, message=entry.cause, remedy="Run it again to start anew.")
+        cause = Cause(
+            reason="Cancelled", object=self.subject, message=entry.cause, remedy="Run it again to start anew."
+        )
         return Ending(outcome="cancelled", cause=cause)
 
     def _entry(self, started: float) -> Entry:

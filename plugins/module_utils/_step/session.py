@@ -102,6 +102,6 @@ class Session:
 
 def _warning(event: Document) -> str:
     about = event.get("involvedObject") or {}
-    return f"{about.get('kind')}/{about.get('name')}: {event.get('reason')}: {' '.join(str(event.get('message')).split())}"
-
-
+    return (
+        f"{about.get('kind')}/{about.get('name')}: {event.get('reason')}: {' '.join(str(event.get('message')).split())}"
+    )

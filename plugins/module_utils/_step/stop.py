@@ -45,7 +45,7 @@ def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, 
     stopped = [entry for entry in going if entry.outcome == "running" or entry.kept]
     if not check:
         for name in installed:
-            _evidence(kube, name, directory / name, clock=clock, say=say)
+            _evidence(kube, name, directory / name, say=say)
         for entry in stopped:
             said = f"stopped from {socket.gethostname()}"
             # A controller that follows the step reads this when its workload goes away.
@@ -62,7 +62,7 @@ def _helm_releases(release: str, entries: dict[str, Entry]) -> list[str]:
     return sorted({release, *(entry.helm_release for entry in entries.values())})
 
 
-def _evidence(kube: Kube, name: str, directory: Path, *, clock: Clock, say: Say) -> None:
+def _evidence(kube: Kube, name: str, directory: Path, *, say: Say) -> None:
     """Copy pods and logs of a Helm release as they are now."""
     selector = {"labelSelector": f"app.kubernetes.io/instance={name}"}
     found = kube.get(collection("v1", "pods", kube.namespace), selector) or {}
@@ -70,10 +70,10 @@ def _evidence(kube: Kube, name: str, directory: Path, *, clock: Clock, say: Say)
     say(f"keeping the evidence of {name}: {len(pods)} pods in {directory}")
     write_atomically(directory / "pods.yaml", to_yaml_stream(without_noise(pod) for pod in pods))
     for pod in pods:
-        _logs(kube, pod, directory / "logs", clock)
+        _logs(kube, pod, directory / "logs")
 
 
-def _logs(kube: Kube, pod: Document, directory: Path, clock: Clock) -> None:
+def _logs(kube: Kube, pod: Document, directory: Path) -> None:
     for container in pod_view.containers(pod):
         if not container.has_log:
             continue

@@ -33,7 +33,8 @@ class Waits:
 class Task:
     """One step of one run on one cluster.
 
-    `release` names the run, `helm_release` what Helm installs: they differ for a step that is kept. `after` names the steps
+    `release` names the run, `helm_release` what Helm installs: they differ for a step that is kept. `after` names
+    the steps
     whose newer success makes an older success of this one stale.
     """
 
