@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Write what is derived in the charts: each `values.schema.json`, and the table of values in each README.
 
-A chart's `values.yaml` holds its keys, their defaults and, in `# --` comments, their meaning; its `schema.yaml` holds their types, in
-the terms of `definitions.yaml`. The schema that Helm reads and the table that people read follow from these.
+A chart's `values.yaml` holds its keys, their defaults and, in `# --` comments, their meaning; its `schema.yaml` holds
+their types, in the terms of `definitions.yaml`. The schema that Helm reads and the table that people read follow.
 
 Usage: `python charts/generate.py` writes; `--check` writes nothing and exits with 1 when something is out of date.
 """
@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+DRAFT = "http://json-schema.org/draft-07/schema#"
 CHARTS = Path(__file__).resolve().parent
 START, END = "<!-- values: written by charts/generate.py -->", "<!-- /values -->"
 # Keys that Helm sets itself: allowed by the schema, no business of recipes.
@@ -30,7 +31,7 @@ Json = dict[str, Any]
 def merged(below: Any, above: Any) -> Any:
     """Return `below` with `above` laid over it, mappings merged key by key."""
     if isinstance(below, dict) and isinstance(above, dict):
-        return {key: merged(below[key], above[key]) if key in below and key in above else (above | below)[key] for key in below | above}
+        return {**below, **{key: merged(below.get(key), value) for key, value in above.items()}}
     return above
 
 
@@ -50,8 +51,11 @@ def closed(node: Any) -> Any:
         return [closed(item) for item in node]
     if not isinstance(node, dict):
         return node
-    shut = {"additionalProperties": False} if isinstance(node.get("properties"), dict) and node.get("type") == "object" else {}
-    return {**{key: closed(value) for key, value in node.items()}, **shut}
+    is_object = node.get("type") == "object" and "properties" in node
+    return {
+        **{key: closed(value) for key, value in node.items()},
+        **({"additionalProperties": False} if is_object else {}),
+    }
 
 
 def comments(text: str) -> dict[str, str]:
@@ -72,9 +76,8 @@ def comments(text: str) -> dict[str, str]:
 
 def described(node: Json, meanings: dict[str, str], path: str = "") -> Json:
     """Return a schema whose properties carry the meaning that `values.yaml` gives them."""
-    properties = {
-        name: described(child, meanings, f"{path}.{name}".lstrip(".")) for name, child in node.get("properties", {}).items()
-    }
+    children = node.get("properties", {}).items()
+    properties = {name: described(child, meanings, f"{path}.{name}".lstrip(".")) for name, child in children}
     meaning = {"description": meanings[path]} if path in meanings else {}
     return {**meaning, **node, **meaning, **({"properties": properties} if properties else {})}
 
@@ -83,8 +86,8 @@ def schema(chart: Path) -> Json:
     """Return the JSON schema (draft-07) of a chart's values."""
     definitions = yaml.safe_load((CHARTS / "definitions.yaml").read_text())
     types = closed(expanded(yaml.safe_load((chart / "schema.yaml").read_text()), definitions))
-    title = {"$schema": "http://json-schema.org/draft-07/schema#", "title": f"Values of the chart {chart.relative_to(CHARTS)}"}
-    return {**title, **described(types, comments((chart / "values.yaml").read_text()))}
+    head = {"$schema": DRAFT, "title": f"Values of the chart {chart.relative_to(CHARTS)}"}
+    return {**head, **described(types, comments((chart / "values.yaml").read_text()))}
 
 
 def rows(node: Json, default: Any, path: str = "") -> Iterator[tuple[str, str, str, str]]:
@@ -95,7 +98,7 @@ def rows(node: Json, default: Any, path: str = "") -> Iterator[tuple[str, str, s
         key = f"{path}.{name}".lstrip(".")
         value = default.get(name, _MISSING) if isinstance(default, dict) else _MISSING
         if "properties" not in child or value in ({}, _MISSING):
-            yield key, _type(child), _default(value), child.get("description", "")
+            yield key, _type(child), _default(value), child.get("description", "").replace("|", "\\|")
         yield from rows(child, value, key)
         if isinstance(child.get("items"), dict):
             yield from rows(child["items"], _MISSING, f"{key}[]")
@@ -126,8 +129,9 @@ def table(chart: Path) -> str:
     """Return the table of a chart's values, in Markdown."""
     default = yaml.safe_load((chart / "values.yaml").read_text())
     head = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
-    lines = ("| " + " | ".join((f"`{key}`", kind, value, meaning.replace("|", "\\|"))) + " |" for key, kind, value, meaning in rows(schema(chart), default))
-    return head + "\n".join(lines)
+    return head + "\n".join(
+        f"| `{key}` | {kind} | {value} | {text} |" for key, kind, value, text in rows(schema(chart), default)
+    )
 
 
 def outputs(chart: Path) -> dict[Path, str]:
@@ -151,9 +155,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when something is out of date")
     check = parser.parse_args(arguments).check
-    stale = [(path, text) for chart in charts() for path, text in outputs(chart).items() if not path.is_file() or path.read_text() != text]
+    derived = [item for chart in charts() for item in outputs(chart).items()]
+    stale = [(path, text) for path, text in derived if not path.is_file() or path.read_text() != text]
+    verdict = "out of date, run charts/generate.py" if check else "written"
     for path, text in stale:
-        print(f"{path.relative_to(CHARTS.parent)}: {'out of date, run charts/generate.py' if check else 'written'}")
+        print(f"{path.relative_to(CHARTS.parent)}: {verdict}")
         if not check:
             path.write_text(text)
     return 1 if stale and check else 0

@@ -4,7 +4,7 @@
 {{- $name := printf "mpijob-%s" .Release.Name }}
 {{- $worker := printf "%s-worker-%d" $name (sub (.Values.resources.nnodes | int) 1) }}
 {{- $launcher := printf "%s-launcher" $name }}
-{{- include "common.name" (dict "root" . "name" $name "longest" (ternary $worker $launcher (gt (len $worker) (len $launcher)))) }}
+{{- include "common.name" (dict "root" . "name" $name "longest" (ternary $worker $launcher (ge (len $worker) (len $launcher)))) }}
 {{- end }}
 
 {{/* mpijob-distributed.implementations: what differs between MPI implementations.

@@ -1,0 +1,68 @@
+"""Render the charts with the real Helm."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from chart_cases import CHARTS, Document, HelmError, Render
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write what the charts render now to tests/golden/charts"
+    )
+
+
+@pytest.fixture(scope="session")
+def helm() -> str:
+    """The path of Helm: $MLOPS_EKS_HELM, or the one on PATH, or the one in the cache."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    cache = os.environ.get("MLOPS_EKS_CACHE") or Path(caches) / "mlops-eks"
+    found = (
+        os.environ.get("MLOPS_EKS_HELM") or shutil.which("helm") or shutil.which("helm", path=str(Path(cache) / "bin"))
+    )
+    if not found:
+        pytest.fail("no helm: put it on PATH or name it in MLOPS_EKS_HELM")
+    return found
+
+
+@pytest.fixture(scope="session")
+def run_helm(helm: str) -> Callable[..., str]:
+    """Run Helm with arguments and return its standard output; raises HelmError."""
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run([helm, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise HelmError("\n".join(line for line in done.stderr.splitlines() if "found symbolic link" not in line))
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def render(run_helm: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Render:
+    """Render a chart as the release `demo` in the namespace `team-a`; equal calls are answered from memory."""
+    known: dict[str, str] = {}
+
+    def render(chart: str, *layers: dict[str, Any] | Path, release: str = "demo") -> list[Document]:
+        texts = [layer.read_text() if isinstance(layer, Path) else yaml.safe_dump(layer) for layer in layers]
+        key = json.dumps([chart, release, *texts])
+        if key not in known:
+            arguments = ["template", release, str(CHARTS / chart), "--namespace", "team-a"]
+            directory = tmp_path_factory.mktemp("values")
+            for index, text in enumerate(texts):
+                path = directory / f"{index}.yaml"
+                path.write_text(text)
+                arguments += ["--values", str(path)]
+            known[key] = run_helm(*arguments)
+        return [document for document in yaml.safe_load_all(known[key]) if document]
+
+    return render

@@ -1,0 +1,250 @@
+"""The schemas: they take what the charts come with, and refuse what cannot be meant."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from copy import deepcopy
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from chart_cases import CASE_IDS, CASES, CHARTS, MINIMAL, NAMES, WORK, HelmError, Render
+
+every_chart = pytest.mark.parametrize("chart", NAMES)
+
+
+@pytest.fixture(scope="session")
+def generate() -> ModuleType:
+    """The program that writes the schemas."""
+    spec = importlib.util.spec_from_file_location("generate", CHARTS / "generate.py")
+    if spec is None or spec.loader is None:
+        pytest.fail("charts/generate.py cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def schema(chart: str) -> dict[str, Any]:
+    return dict(json.loads((CHARTS / chart / "values.schema.json").read_text()))
+
+
+def test_derived_files_are_up_to_date(generate: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_a_derived_file_out_of_date_is_noticed_and_written(
+    generate: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart = tmp_path / "group" / "chart"
+    chart.mkdir(parents=True)
+    (tmp_path / "definitions.yaml").write_text("text: {type: string}")
+    (chart / "schema.yaml").write_text("type: object\nproperties: {name: {$use: text}}")
+    (chart / "values.yaml").write_text('# -- What it\n# is called.\nname: ""\n')
+    (chart / "README.md").write_text(f"# chart\n{generate.START}\n{generate.END}\nmore\n")
+    monkeypatch.setattr(generate, "CHARTS", tmp_path)
+    assert generate.main(["--check"]) == 1
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    written = json.loads((chart / "values.schema.json").read_text())
+    assert written["properties"] == {"name": {"description": "What it is called.", "type": "string"}}
+    assert written["additionalProperties"] is False
+    assert "| `name` | string |  | What it is called. |" in (chart / "README.md").read_text()
+    assert (chart / "README.md").read_text().endswith("\nmore\n")
+
+
+@every_chart
+def test_schema_is_draft_7_and_takes_the_defaults(chart: str) -> None:
+    jsonschema.Draft7Validator.check_schema(schema(chart))
+    jsonschema.Draft7Validator(schema(chart)).validate(yaml.safe_load((CHARTS / chart / "values.yaml").read_text()))
+
+
+@pytest.mark.parametrize(("chart", "values"), CASES, ids=CASE_IDS)
+def test_python_takes_what_helm_takes(chart: str, values: Path) -> None:
+    """The engine validates with the same schema before Helm does."""
+    jsonschema.Draft7Validator(schema(chart)).validate(yaml.safe_load(values.read_text()))
+
+
+def _walk(node: dict[str, Any], path: str = "") -> list[tuple[str, dict[str, Any]]]:
+    """Every property of a schema with its path; items of lists are spelled `key[]`."""
+    found = []
+    for name, child in node.get("properties", {}).items():
+        key = f"{path}.{name}".lstrip(".")
+        found += [(key, child), *_walk(child, key)]
+        if isinstance(child.get("items"), dict):
+            found += _walk(child["items"], f"{key}[]")
+    return found
+
+
+@every_chart
+def test_every_object_is_closed_and_every_key_explained(chart: str) -> None:
+    assert schema(chart)["additionalProperties"] is False
+    for key, node in _walk(schema(chart)):
+        assert node.get("description"), key
+        if "properties" in node:
+            assert node["additionalProperties"] is False, key
+
+
+@every_chart
+def test_schema_and_defaults_have_the_same_keys(chart: str) -> None:
+    defaults = yaml.safe_load((CHARTS / chart / "values.yaml").read_text())
+    assert set(schema(chart)["properties"]) == set(defaults) | {"common", "global"}
+
+
+@every_chart
+def test_readme_has_a_row_for_every_key(chart: str) -> None:
+    text = (CHARTS / chart / "README.md").read_text()
+    rows = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
+    keys = {key for key, node in _walk(schema(chart)) if "const" not in node and key not in ("common", "global")}
+    groups = {key for key, node in _walk(schema(chart)) if "properties" in node}
+    assert len(rows) == len(set(rows))
+    assert set(rows) <= keys
+    assert keys - groups <= set(rows)
+    assert len(text.split("<!-- values")[0].split()) > 60, "a README says more than its table"
+
+
+@every_chart
+def test_the_fullest_case_uses_every_key(chart: str) -> None:
+    values = yaml.safe_load((CHARTS / chart / "ci" / "everything-values.yaml").read_text())
+    used = set()
+
+    def collect(node: Any, path: str) -> None:
+        if isinstance(node, dict):
+            for name, child in node.items():
+                used.add(f"{path}.{name}".lstrip("."))
+                collect(child, f"{path}.{name}".lstrip("."))
+        elif isinstance(node, list):
+            for child in node:
+                collect(child, f"{path}[]")
+
+    collect(values, "")
+    # A budget takes one of its two keys.
+    either = {"server.disruption_budget.max_unavailable"}
+    missing = {key for key, node in _walk(schema(chart)) if "const" not in node} - used - {"common", "global"} - either
+    assert not missing
+
+
+def _changed(chart: str, path: str, value: object) -> dict[str, Any]:
+    values = deepcopy(MINIMAL[chart])
+    node = values
+    *parents, last = path.replace("WORK", WORK.get(chart, "train")).split(".")
+    for parent in parents:
+        node = node.setdefault(parent, {})
+    node[last] = value
+    return values
+
+
+# What is refused in every chart: path, value, and what Helm's message must hold.
+REFUSED = [
+    pytest.param("imag", "x", "additional properties 'imag' not allowed", id="typo"),
+    pytest.param("WORK.comand", ["x"], "additional properties 'comand' not allowed", id="typo-inside"),
+    pytest.param("WORK.command", "python3", "/command': got string, want array", id="wrong-type"),
+    pytest.param("WORK.env", [{"value": "x"}], "missing property 'name'", id="missing-required"),
+    pytest.param(
+        "WORK.env", [{"name": "X", "value": 1}], "/env/0/value': got number, want null or string", id="number-in-env"
+    ),
+    pytest.param("pvc", [{"name": "pv-fsx"}], "missing property 'mount_path'", id="claim-without-mount"),
+    pytest.param("tolerations", [{"effect": "NoShedule"}], "value must be one of 'NoSchedule'", id="bad-effect"),
+    pytest.param("resources.limits", {"memory": "4 GB"}, "does not match pattern", id="bad-quantity"),
+    pytest.param("resources.limits", {"memory": None}, "got null, want number or string", id="no-quantity"),
+    pytest.param("pre_script", "pip install x", "/pre_script': got string, want array", id="script-not-a-list"),
+    pytest.param("git", {"repo_url": "a b"}, "does not match pattern", id="bad-url"),
+    pytest.param(
+        "resources.resources",
+        {"limits": {}},
+        "requests, limits and node_type stand directly under resources",
+        id="resources-twice",
+    ),
+    pytest.param(
+        "resources.resources",
+        None,
+        "requests, limits and node_type stand directly under resources",
+        id="resources-null",
+    ),
+]
+
+
+@every_chart
+@pytest.mark.parametrize(("path", "value", "message"), REFUSED)
+def test_refused_by_helm_and_by_python(chart: str, path: str, value: object, message: str, render: Render) -> None:
+    values = _changed(chart, path, value)
+    with pytest.raises(HelmError) as refused:
+        render(chart, values)
+    assert "values don't meet the specifications of the schema" in str(refused.value)
+    assert message in str(refused.value)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(schema(chart)).validate(values)
+
+
+# What only the whole of the values can tell: path, value, message.
+FAILED = [
+    pytest.param("WORK.command", [], "there is nothing to run: set WORK.command or pre_script", id="nothing-to-run"),
+    pytest.param(
+        "WORK.env",
+        [{"name": "X", "value": "1", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
+        "WORK.env[0] (X) has both value and valueFrom: keep one",
+        id="value-twice",
+    ),
+    pytest.param(
+        "resources.requests",
+        {"nvidia.com/gpu": 8},
+        "resources.requests has nvidia.com/gpu: 8 but resources.limits has none: Kubernetes wants the two equal",
+        id="accelerator-without-limit",
+    ),
+]
+
+
+@every_chart
+@pytest.mark.parametrize(("path", "value", "message"), FAILED)
+def test_refused_by_the_templates(chart: str, path: str, value: object, message: str, render: Render) -> None:
+    with pytest.raises(HelmError) as refused:
+        render(chart, _changed(chart, path, value))
+    assert message.replace("WORK", WORK.get(chart, "train")) in str(refused.value)
+
+
+@every_chart
+def test_an_image_is_needed(chart: str, render: Render) -> None:
+    serving = chart.startswith("serving/")
+    with pytest.raises(HelmError) as refused:
+        render(chart, MINIMAL[chart], {"image": {"name": None}} if serving else {"image": None})
+    assert f"{'image.name' if serving else 'image'} is empty: name the container image" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("server.ports", [], "server.ports is empty"),
+        ("server.autoscaling", {"minReplicas": 3}, "server.autoscaling.maxReplicas (1) is less than minReplicas (3)"),
+        ("server.ports", [{"name": "http", "value": "0"}], "does not match pattern"),
+        ("server.ports", [{"name": "a-name-that-is-too-long", "value": 1}], "maxLength"),
+        ("server.resources", {"limits": {}}, "resources stands at the top level"),
+        ("server.disruption_budget", {"min_available": 1, "max_unavailable": 1}, "maxProperties"),
+    ],
+)
+def test_a_server_is_refused(path: str, value: object, message: str, render: Render) -> None:
+    chart = "serving/generic-server"
+    with pytest.raises(HelmError) as refused:
+        render(chart, _changed(chart, path, value))
+    assert message in str(refused.value)
+
+
+@every_chart
+def test_blank_optional_keys_of_reference_recipes_are_taken(chart: str, render: Render) -> None:
+    blank = {
+        "git": {"repo_url": None, "branch": None, "commit": None},
+        "resources": {"node_type": None},
+        "post_script": None,
+    }
+    assert render(chart, MINIMAL[chart], blank)
+
+
+def test_what_charts_share_means_the_same_in_each(generate: ModuleType) -> None:
+    """A key that several charts take from the same definition has the same default in each."""
+    defaults = [yaml.safe_load((CHARTS / chart / "values.yaml").read_text()) for chart in NAMES]
+    shared = set.intersection(*(set(one) for one in defaults)) - {"image", "resources"}
+    assert {"pvc", "ebs", "git", "shm", "podSecurityContext"} <= shared
+    for key in shared:
+        assert all(one[key] == defaults[0][key] for one in defaults), key
