@@ -1,0 +1,101 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Write `run.json` and `report.html` of a run, whole or not at all, and only when they change."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import typing as t
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
+from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
+
+RECORD, PAGE = "run.json", "report.html"
+
+
+def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callable[[str], None]) -> dict[str, t.Any]:
+    """Bring the report of a run up to date and return the task's result.
+
+    Hosts of one play may call this at the same time: each reads the records and writes under a lock on the run
+    directory, so the last one to write has seen everything the others saw.
+
+    Raises:
+        InvalidInputError: there is no such run.
+        MissingToolError: Jinja is not installed where this runs.
+        EksError: the directory cannot be read or written.
+    """
+    try:
+        directory = run_directory(runs_dir, run_id)
+        with _locked(directory):
+            collected = collect(directory)
+            wanted = {RECORD: json.dumps(collected.document, indent=2) + "\n", PAGE: render(collected.run)}
+            changes = {
+                name: (before, after)
+                for name, after in wanted.items()
+                if (before := _current(directory / name)) != after
+            }
+            if not check:
+                for name, (_before, after) in changes.items():
+                    write_atomically(directory / name, after)
+    except OSError as error:
+        raise EksError(
+            f"Cannot report run {run_id!r}: {error.filename or runs_dir}: {error.strerror}. "
+            "Check the permissions and the free space there."
+        ) from error
+    if changes:
+        say(f"report | {run_id} | {collected.run.outcome} | {directory / PAGE}")
+    result: dict[str, t.Any] = {
+        "changed": bool(changes),
+        "run_id": run_id,
+        "outcome": collected.run.outcome,
+        "record": str(directory / RECORD),
+        "report": str(directory / PAGE),
+    }
+    if diff:
+        result["diff"] = [_difference(directory / name, *change) for name, change in changes.items()]
+    return result
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the run directory itself, so that no lock file stays among the evidence."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        # Some network file systems lock no directories; there the writes are still whole, one after the other.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _current(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _difference(path: Path, before: str | None, after: str) -> dict[str, str]:
+    """Return a diff of the record as it is, and of the page, which is made from it, by size and digest."""
+    show = str if path.name == RECORD else _digest
+    return {
+        "before_header": str(path),
+        "after_header": str(path),
+        "before": "" if before is None else show(before),
+        "after": show(after),
+    }
+
+
+def _digest(text: str) -> str:
+    raw = text.encode()
+    return f"{len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}\n"

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._report import write
+from ansible_collections.mlops.eks.plugins.module_utils._report.write import report
+
+Put = Callable[..., Path]
+
+GOOD, FAILED = "20261121T091502-digits-3f9a", "20261121T101530-bert-mrpc-7c21"
+
+
+def quiet(_line: str) -> None:
+    """Say nothing."""
+
+
+def stamps(directory: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in directory.iterdir() if path.is_file()}
+
+
+def test_check_mode_predicts_and_the_second_run_is_quiet(runs: Path) -> None:
+    said: list[str] = []
+    predicted = report(runs, GOOD, check=True, diff=True, say=said.append)
+    assert stamps(runs / GOOD) == {}
+    first = report(runs, GOOD, check=False, diff=True, say=said.append)
+    assert predicted == first
+    assert first["changed"] is True
+    written = stamps(runs / GOOD)
+    assert set(written) == {"run.json", "report.html"}
+    said.clear()
+    second = report(runs, GOOD, check=False, diff=True, say=said.append)
+    assert (second["changed"], second["diff"], said) == (False, [], [])
+    assert stamps(runs / GOOD) == written
+
+
+def test_the_result_names_the_files_and_the_outcome(runs: Path) -> None:
+    said: list[str] = []
+    result = report(runs, FAILED, check=False, diff=False, say=said.append)
+    assert result == {
+        "changed": True,
+        "run_id": FAILED,
+        "outcome": "failed",
+        "record": str(runs / FAILED / "run.json"),
+        "report": str(runs / FAILED / "report.html"),
+    }
+    assert said == [f"report | {FAILED} | failed | {runs / FAILED / 'report.html'}"]
+    assert json.loads((runs / FAILED / "run.json").read_text())["outcome"] == "failed"
+
+
+def test_the_diff_shows_what_became_of_the_record(put: Put) -> None:
+    runs = put({"outcome": "running", "step": "train"})
+    report(runs, "r", check=False, diff=False, say=quiet)
+    put({"outcome": "succeeded", "step": "train"})
+    result = report(runs, "r", check=True, diff=True, say=quiet)
+    record, page = result["diff"]
+    assert '"outcome": "running"' in record["before"]
+    assert '"outcome": "succeeded"' in record["after"]
+    assert page["before"] != page["after"]
+    assert page["after_header"] == str(runs / "r" / "report.html")
+
+
+def test_a_changed_or_deleted_file_is_written_again(runs: Path) -> None:
+    report(runs, GOOD, check=False, diff=False, say=quiet)
+    (runs / GOOD / "run.json").unlink()
+    (runs / GOOD / "report.html").write_bytes(b"\xff torn")
+    again = report(runs, GOOD, check=False, diff=True, say=quiet)
+    assert [Path(change["after_header"]).name for change in again["diff"]] == ["run.json", "report.html"]
+    assert report(runs, GOOD, check=False, diff=False, say=quiet)["changed"] is False
+
+
+def test_a_failed_write_leaves_the_old_page_and_nothing_beside_it(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = put({"outcome": "running"})
+    report(runs, "r", check=False, diff=False, say=quiet)
+    before = {name: (runs / "r" / name).read_bytes() for name in ("run.json", "report.html")}
+    put({"outcome": "succeeded"})
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(EksError) as caught:
+        report(runs, "r", check=False, diff=False, say=quiet)
+    assert "run.json: No space left on device. Check the permissions" in str(caught.value)
+    assert {path.name: path.read_bytes() for path in (runs / "r").iterdir() if path.is_file()} == before
+
+
+def test_writers_at_the_same_time_end_with_the_records_of_all(put: Put) -> None:
+    clusters = [f"cluster-{number}" for number in range(8)]
+    runs = put(None, cluster=clusters[0])
+    start = threading.Barrier(len(clusters))
+    torn: list[str] = []
+
+    def host(cluster: str) -> None:
+        start.wait()
+        put({"outcome": "succeeded", "cluster": cluster}, cluster=cluster)
+        report(runs, "r", check=False, diff=False, say=quiet)
+        text = (runs / "r" / "report.html").read_text()
+        torn.extend([] if text.endswith("</html>\n") else [cluster])
+
+    threads = [threading.Thread(target=host, args=(cluster,)) for cluster in clusters]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert torn == []
+    document = json.loads((runs / "r" / "run.json").read_text())
+    assert [(cluster["name"], cluster["outcome"]) for cluster in document["clusters"]] == [
+        (cluster, "succeeded") for cluster in clusters
+    ]
+    assert stamps(runs / "r").keys() == {"run.json", "report.html"}
+
+
+def test_where_directories_cannot_be_locked_the_report_is_written_all_the_same(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_handle: int, _operation: int) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(write.fcntl, "flock", refuse)
+    assert report(runs, GOOD, check=False, diff=False, say=quiet)["changed"] is True
