@@ -11,7 +11,7 @@ short_description: Build a container image without a registry
 description:
   - Builds an OCI archive in the cache, either from a C(Containerfile) or from statically linked programs alone.
   - The archive's name holds a hash of everything it is made from; an archive that exists is up to date.
-  - A C(Containerfile) must start from C(debian:RELEASE) or C(debian:RELEASE-slim), which is made by mmdebstrap and not pulled.
+  - A C(Containerfile) must start from C(debian:RELEASE) or C(debian:RELEASE-slim), made by mmdebstrap.
     C(RUN) uses this machine's network and Debian mirror; neither is left in the image.
 version_added: 0.1.0
 author:

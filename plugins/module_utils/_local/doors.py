@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._local import native
+from ansible_collections.mlops.eks.plugins.module_utils._local import addon, native
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (
     ContainerfileImage,
@@ -66,7 +66,24 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
 
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
-    return native.ensure(native.Request.of(params), check=check, say=say)
+    return native.ensure(native.Request.of(dict(params)), check=check, say=say)
+
+
+def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
+    """Apply an operator's manifests and wait until it serves."""
+    kubectl = addon.Kubectl(
+        binary=addon.find_kubectl(params["kubectl_binary"], _path(params["cache_dir"])),
+        kubeconfig=str(_path(params["kubeconfig"])),
+        context=params["context"],
+    )
+    wanted = addon.Addon(
+        name=params["name"],
+        resources=params["resources"],
+        patches=params["patches"],
+        deployments=params["deployments"],
+        timeout=params["timeout"],
+    )
+    return addon.ensure(wanted, kubectl, check=check, say=say)
 
 
 def _image(params: Params) -> StaticImage | ContainerfileImage:

@@ -17,21 +17,33 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 
 @contextlib.contextmanager
 def locked(path: Path, what: str, say: Callable[[str], None], *, timeout: float = 1800) -> Iterator[None]:
-    """Hold an exclusive lock on `path` (created, never removed: removing it would let two writers in).
+    """Hold an exclusive lock on `path`; its holder may remove the file.
 
     The kernel releases it when this process dies, however it dies.
 
     Raises:
-        ConflictError: another process held it for `timeout` seconds.
+        ConflictError: another process still held it after `timeout` seconds.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as file:
-        _acquire(file.fileno(), path, what, say, timeout)
-        yield
-
-
-def _acquire(descriptor: int, path: Path, what: str, say: Callable[[str], None], timeout: float) -> None:
     deadline = time.monotonic() + timeout
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+", encoding="utf-8") as file:
+            _acquire(file.fileno(), path, what, say, deadline)
+            # Whoever held it may have removed the file: then this lock is on a file nobody else will find.
+            if not _is_current(file.fileno(), path):
+                continue
+            yield
+            return
+
+
+def _is_current(descriptor: int, path: Path) -> bool:
+    try:
+        return os.fstat(descriptor).st_ino == path.stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _acquire(descriptor: int, path: Path, what: str, say: Callable[[str], None], deadline: float) -> None:
     waited = False
     while True:
         try:
@@ -39,9 +51,7 @@ def _acquire(descriptor: int, path: Path, what: str, say: Callable[[str], None],
         except BlockingIOError:
             holder = _holder(path)
             if time.monotonic() > deadline:
-                raise ConflictError(
-                    f"{what}: process {holder} holds {path} for more than {timeout:.0f} s; end it or wait"
-                ) from None
+                raise ConflictError(f"{what}: process {holder} still holds {path}; end it or wait") from None
             if not waited:
                 say(f"{what}: another run is at work (process {holder}); waiting for it")
             waited = True

@@ -35,7 +35,7 @@ class Request:
 
     name: str
     state: str
-    namespace: str
+    namespace: str | None
     state_dir: Path
     images: tuple[Path, ...]
     cache: Path
@@ -62,7 +62,7 @@ class Request:
 
 def ensure(request: Request, *, check: bool, say: Say) -> Result:
     """Make the cluster present or absent and return the task's result."""
-    preflight.check_machine()
+    preflight.check_user()
     run = _present if request.state == "present" else _absent
     if check:
         return run(request, check=True, say=say)
@@ -71,6 +71,11 @@ def ensure(request: Request, *, check: bool, say: Say) -> Result:
 
 
 def _present(request: Request, *, check: bool, say: Say) -> Result:
+    if check and not _is_built(request):
+        # Before the first run nothing is built or installed; what then can be said is that it would be.
+        return {"changed": True, "diff": {"before": {"cluster": "absent"}, "after": {"cluster": "present"}}}
+    preflight.check_packages()
+    preflight.check_programs(_programs(request))
     cluster = wanted(request, say)
     before, after = cluster.observe(), cluster.desired()
     changed = before != after
@@ -94,6 +99,8 @@ def _absent(request: Request, *, check: bool, say: Say) -> Result:
         say(f"cluster {layout.name} | removing {', '.join(f'{len(found)} {kind}' for kind, found in before.items())}")
         sweep.remove_everything(layout)
         say(f"cluster {layout.name} | {time.monotonic() - start:4.1f} s | removed")
+    if not check:
+        layout.lock.unlink(missing_ok=True)
     return {
         "changed": changed,
         "diff": {"before": before, "after": {kind: [] for kind in before}},
@@ -104,20 +111,28 @@ def _absent(request: Request, *, check: bool, say: Say) -> Result:
 def wanted(request: Request, say: Say) -> Cluster:
     """Return the cluster asked for, its programs and images found and its addresses fixed."""
     layout = request.layout
-    programs = {"containerd": str(which("containerd"))}
-    for name in tools.CLUSTER_TOOLS:
-        directory = tools.built_dir(tools.tool(name), request.cache, request.tools_dir)
-        programs.update({program: str(directory / program) for program in tools.tool(name).binaries})
-    preflight.check_programs(programs)
     return Cluster(
         layout=layout,
         addresses=_addresses(layout),
         namespace=request.namespace,
-        programs=programs,
+        programs=_programs(request),
         images=tuple(containerd.read_archive(path) for path in request.images),
         host=preflight.host_facts(),
         say=say,
     )
+
+
+def _programs(request: Request) -> dict[str, str]:
+    programs = {"containerd": str(which("containerd"))}
+    for name in tools.CLUSTER_TOOLS:
+        directory = tools.built_dir(tools.tool(name), request.cache, request.tools_dir)
+        programs.update({program: str(directory / program) for program in tools.tool(name).binaries})
+    return programs
+
+
+def _is_built(request: Request) -> bool:
+    files = [*(Path(path) for path in _programs(request).values()), *request.images]
+    return not preflight.lacking_packages() and all(path.is_file() for path in files)
 
 
 def _addresses(layout: Layout) -> addresses.Addresses:

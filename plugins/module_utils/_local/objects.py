@@ -34,8 +34,10 @@ class Wanted:
         return f"{self.document['kind']}/{self.document['metadata']['name']}"
 
 
-def wanted(layout: Layout, namespace: str) -> list[Wanted]:
-    """Return the objects of one namespace, in the order they must be made."""
+def wanted(layout: Layout, namespace: str | None) -> list[Wanted]:
+    """Return the objects of one namespace, in the order they must be made; none for no namespace."""
+    if namespace is None:
+        return []
     found = [
         Wanted(
             path="/api/v1/namespaces",

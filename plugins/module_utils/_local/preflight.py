@@ -27,7 +27,7 @@ PACKAGES: Mapping[str, str] = {
 CAP_SYS_RESOURCE = 24
 
 
-def check_machine() -> None:
+def check_user() -> None:
     """Refuse machines and users that cannot run a native cluster."""
     if platform.system() != "Linux":
         raise InvalidInputError(
@@ -37,11 +37,18 @@ def check_machine() -> None:
         raise InvalidInputError(
             "A native cluster needs root (it makes network namespaces and cgroups); run as root or with become"
         )
-    lacking = sorted({package for program, package in PACKAGES.items() if which(program) is None})
-    if lacking:
-        raise MissingToolError(
-            f"A native cluster needs the packages {', '.join(lacking)}: apt-get install {' '.join(lacking)}"
-        )
+
+
+def lacking_packages() -> list[str]:
+    """Return the Debian packages that are not installed."""
+    return sorted({package for program, package in PACKAGES.items() if which(program) is None})
+
+
+def check_packages() -> None:
+    """Refuse to start without the distribution's programs."""
+    if lacking := lacking_packages():
+        names = " ".join(lacking)
+        raise MissingToolError(f"A native cluster needs programs that are not installed: apt-get install {names}")
 
 
 def check_programs(programs: Mapping[str, str]) -> None:

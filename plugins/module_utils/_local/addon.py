@@ -1,0 +1,202 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Apply an operator's own manifests, patched by kustomize, and wait until its deployments serve.
+
+kubectl does the work: a server-side apply of the training-operator's CRDs (3.7 MB) takes it 2 s, a Python client 10.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+import time
+import typing as t
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    ClusterError,
+    CommandError,
+    MissingToolError,
+    UnreachableError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, which
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import cache_dir
+
+Say = Callable[[str], None]
+Document = dict[str, t.Any]
+MANAGER = ("--server-side", "--field-manager=mlops-eks", "--force-conflicts")
+UNREACHABLE = ("connection refused", "no such host", "i/o timeout", "no route to host", "Unable to connect", "deadline")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Addon:
+    """What to apply: `resources` are files, kustomize directories or URLs; `deployments` are `{namespace, name}`."""
+
+    name: str
+    resources: Sequence[str]
+    patches: Sequence[Mapping[str, t.Any]]
+    deployments: Sequence[Mapping[str, str]]
+    timeout: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Kubectl:
+    """kubectl, pointed at one cluster."""
+
+    binary: str
+    kubeconfig: str
+    context: str | None
+
+    def argv(self, *words: str | Path) -> list[str]:
+        """Return the command line of `kubectl WORDS` on this cluster."""
+        context = [f"--context={self.context}"] if self.context else []
+        return [self.binary, f"--kubeconfig={self.kubeconfig}", *context, *(str(word) for word in words)]
+
+
+def find_kubectl(given: str | None, cache: Path | None) -> str:
+    """Return the kubectl to use: the one given, ours, or the one on PATH.
+
+    Raises:
+        MissingToolError: there is none.
+    """
+    ours = (cache or cache_dir()) / "bin" / "kubectl"
+    found = given or (str(ours) if ours.exists() else None) or which("kubectl")
+    if not found or which(str(found)) is None:
+        raise MissingToolError(f"kubectl {given or ''} is not installed; install it or build it with mlops.eks.go_tool")
+    return str(found)
+
+
+def ensure(addon: Addon, kubectl: Kubectl, *, check: bool, say: Say) -> Document:
+    """Apply what differs, wait until the deployments are available, return the task's result."""
+    with tempfile.TemporaryDirectory(prefix="mlops-eks-addon-") as scratch:
+        manifest = Path(scratch) / "manifest.yaml"
+        manifest.write_text(render(addon, kubectl.binary, Path(scratch)), encoding="utf-8")
+        difference = _difference(kubectl, manifest)
+        if difference and not check:
+            say(f"addon {addon.name} | applying")
+            _apply(kubectl, manifest, addon)
+        if not check:
+            _wait(addon, kubectl, say)
+    return {"changed": bool(difference), "diff": {"prepared": difference}}
+
+
+def kustomization(addon: Addon, directory: Path) -> Document:
+    """Return the kustomization that patches the resources; kustomize wants local paths relative to `directory`."""
+    resources = [
+        resource if "://" in resource else os.path.relpath(resource, directory.resolve())
+        for resource in addon.resources
+    ]
+    patches = [
+        {**patch, "patch": patch["patch"] if isinstance(patch["patch"], str) else json.dumps(patch["patch"])}
+        for patch in addon.patches
+    ]
+    return {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": resources,
+        "patches": patches,
+    }
+
+
+def render(addon: Addon, kubectl: str, scratch: Path) -> str:
+    """Return the patched manifests as YAML text."""
+    directory = scratch / "kustomize"
+    directory.mkdir()
+    text = json.dumps(kustomization(addon, directory), indent=1)
+    (directory / "kustomization.yaml").write_text(text, encoding="utf-8")
+    return run([kubectl, "kustomize", "--load-restrictor=LoadRestrictionsNone", directory])
+
+
+def _difference(kubectl: Kubectl, manifest: Path) -> str:
+    """Return what applying would change, as a diff; empty for nothing.
+
+    A namespace or kind that does not exist yet makes `kubectl diff` fail: that is a difference too.
+    """
+    try:
+        run(kubectl.argv("diff", *MANAGER, "--filename", manifest))
+    except CommandError as error:
+        stderr = str(error.details["stderr"])
+        if any(sign in stderr for sign in UNREACHABLE):
+            raise UnreachableError(
+                f"Cluster of {kubectl.kubeconfig} does not answer: {stderr.strip()[-200:]}"
+            ) from None
+        return stderr
+    return ""
+
+
+def _apply(kubectl: Kubectl, manifest: Path, addon: Addon) -> None:
+    try:
+        run(kubectl.argv("apply", *MANAGER, "--filename", manifest))
+    except CommandError as error:
+        raise ClusterError(f"Cannot apply addon {addon.name}: {error}", **error.details) from None
+
+
+def _wait(addon: Addon, kubectl: Kubectl, say: Say) -> None:
+    start = time.monotonic()
+    beat = start
+    waiting = list(addon.deployments)
+    while waiting:
+        waiting = [entry for entry in waiting if not is_available(_deployment(kubectl, entry))]
+        elapsed = time.monotonic() - start
+        if waiting and elapsed > addon.timeout:
+            first = waiting[0]
+            raise ClusterError(
+                f"Addon {addon.name}: deployment {first['namespace']}/{first['name']} is not available after "
+                f"{addon.timeout:.0f} s: {_why(kubectl, first['namespace'])}"
+            )
+        if waiting:
+            if time.monotonic() - beat > 5:
+                beat = time.monotonic()
+                names = ", ".join(entry["name"] for entry in waiting)
+                why = _why(kubectl, waiting[0]["namespace"])
+                say(f"addon {addon.name} | waiting for {names}, {elapsed:.0f} s: {why}")
+            time.sleep(0.25)
+    elapsed = time.monotonic() - start
+    if elapsed > 1:
+        say(f"addon {addon.name} | available after {elapsed:.0f} s")
+
+
+def _deployment(kubectl: Kubectl, entry: Mapping[str, str]) -> Document:
+    words = (
+        "get",
+        "deployment",
+        entry["name"],
+        f"--namespace={entry['namespace']}",
+        "--output=json",
+        "--ignore-not-found",
+    )
+    return t.cast("Document", json.loads(run(kubectl.argv(*words)) or "{}"))
+
+
+def is_available(deployment: Document) -> bool:
+    """Return whether a Deployment's newest generation runs with all its replicas."""
+    status, wanted = deployment.get("status", {}), deployment.get("spec", {}).get("replicas", 1)
+    is_observed = status.get("observedGeneration") == deployment.get("metadata", {}).get("generation", 0)
+    counts = [status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas")]
+    return is_observed and all(count == wanted for count in counts)
+
+
+def _why(kubectl: Kubectl, namespace: str) -> str:
+    pods = json.loads(run(kubectl.argv("get", "pods", f"--namespace={namespace}", "--output=json")))
+    return reason(pods["items"])
+
+
+def reason(pods: Sequence[Document]) -> str:
+    """Return in a few words what the first pod that is not ready waits for."""
+    for pod in pods:
+        conditions = {entry["type"]: entry for entry in pod["status"].get("conditions", [])}
+        if conditions.get("Ready", {}).get("status") == "True":
+            continue
+        for container in pod["status"].get("containerStatuses", []):
+            waiting = container["state"].get("waiting")
+            if waiting:
+                return f"pod {pod['metadata']['name']}: {waiting.get('reason')} {waiting.get('message', '')}".strip()
+        unscheduled = conditions.get("PodScheduled", {})
+        if unscheduled.get("status") == "False":
+            return f"pod {pod['metadata']['name']}: {unscheduled.get('message', 'not scheduled')}"
+        return f"pod {pod['metadata']['name']} is {pod['status'].get('phase')}, not ready yet"
+    return "no pod yet" if not pods else "pods are ready"
