@@ -7,6 +7,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import threading
 import typing as t
 from collections.abc import Callable
 
@@ -18,6 +21,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksE
 
 Say = Callable[[str], None]
 Params = dict[str, t.Any]
+# Seconds between two looks whether ansible-playbook still runs.
+_WATCHED = 0.5
 
 
 class Context(t.NamedTuple):
@@ -53,6 +58,7 @@ class LiveAction(ActionBase):
         checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(arguments)
         if checked.error_messages:
             return {**base, "failed": True, "msg": "; ".join(checked.error_messages)}
+        _die_with_parent()
         context = Context(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
@@ -70,3 +76,20 @@ class LiveAction(ActionBase):
             return lambda _: None
         display = Display()
         return lambda line: display.display(line)
+
+
+def _die_with_parent() -> None:
+    """End this worker when ansible-playbook is killed without a chance to end it.
+
+    A worker has a session of its own, so it would outlive its play unseen, keep the lock and refuse the next run.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        while os.getppid() == parent.pid:
+            threading.Event().wait(_WATCHED)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()
