@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from digits_programs import PROGRAMS
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "containers" / "digits"
 sys.path.insert(0, str(PROGRAMS))
 
 from digits import dataset

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PROGRAMS
 from digits import call, checkpoint, dataset, serve, train
 from digits.errors import DigitsError
 from digits.serve import RequestError, Server
 from digits.world import Alone
+from digits_programs import PROGRAMS
 from test_digits_train import SETTINGS
 
 IMAGE = [0] * 64

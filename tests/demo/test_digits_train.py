@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PROGRAMS
 from digits import checkpoint, train
 from digits.checkpoint import Checkpoint, Settings
 from digits.dataset import Digits
 from digits.errors import DigitsError
 from digits.world import Alone
+from digits_programs import PROGRAMS
 
 SETTINGS = Settings(layers=(64, 16, 10), batch_size=30, learning_rate=0.1, momentum=0.9, seed=0, data_sha256="ab")
 EPOCHS = 5
