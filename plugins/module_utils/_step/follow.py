@@ -241,7 +241,7 @@ def _summary(state: State, rules: Rules) -> str:
         if phase in ("pending", "running"):
             found = {entry.reason for entry in pod_view.containers(pod) if entry.state == "waiting" and entry.reason}
             found |= {"Unschedulable"} if pod_view.unschedulable(pod) else set()
-            reasons.setdefault(phase, set()).update(found - {"PodInitializing"})
+            reasons.setdefault(phase, set()).update(found - {"PodInitializing", "ContainerCreating"})
     parts = [
         f"{n} {phase}" + (f" ({', '.join(sorted(reasons[phase]))})" if reasons.get(phase) else "")
         for phase, n in sorted(counts.items())

@@ -98,7 +98,7 @@ class StepRun:
 
     def _skip(self, decision: Decision) -> Record:
         entry = self.ledger.read()[self.task.step]
-        self.say(f"skipped: {decision.why}")
+        self.say(f"{self.task.place}: skipped: {decision.why}")
         now = self.clock.now()
         journal = Journal(task=self.task, started=now)
         fields = {"outcome": "skipped", "finished": iso(now), "skipped_because": decision.why}
@@ -122,7 +122,7 @@ class StepRun:
         if not attached:
             self._install(decision, entry, journal)
         else:
-            self.say(f"{self.subject}: re-attached; {decision.why}")
+            self.say(f"{self.task.place}: re-attached to {self.subject}; {decision.why}")
         state = self.session.follow()
         return self._finish(state, entry, journal, changed=not (attached and self.task.keep))
 
@@ -139,7 +139,8 @@ class StepRun:
             self._await_remnants()
         self.ledger.write(entry)
         chart, version = self.plan.chart.ref, self.plan.chart.version
-        self.say(f"helm {decision.action} {self.task.helm_release} {chart} {version}: {', '.join(self.plan.objects)}")
+        what = f"helm {decision.action} {self.task.helm_release} {chart} {version}"
+        self.say(f"{self.task.place}: {what}: {', '.join(self.plan.objects)}")
         labels = {IDENTITY: label(self.plan.identity), STEP: self.task.step}
         try:
             with value_files(self.task) as files:

@@ -65,6 +65,11 @@ class Task:
         return helm_release(self.release, self.step, keep=self.keep and self.step != self.release)
 
     @property
+    def place(self) -> str:
+        """Which step it is, as `step 2/5 train`."""
+        return f"step {self.index}/{self.total} {self.step}"
+
+    @property
     def evidence(self) -> Path:
         """The step's evidence directory."""
         return self.runs_dir / self.run_id / self.cluster / f"{self.index:02d}-{self.step}"

@@ -1,0 +1,76 @@
+# The doors of the project. `make demo` and `make test` do all their own set-up; everything they make again is kept in a cache.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+export LC_ALL := C.UTF-8
+export MLOPS_EKS_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mlops-eks
+export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+# On a terminal Ansible colours by itself; in a pipe it would not, and should not.
+BIN := .venv/bin
+PLAY := $(BIN)/ansible-playbook
+TEST_CLUSTER := test
+ON_TEST_CLUSTER := -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
+export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
+# What runs on a real cluster, and what does not.
+CLUSTER_TESTS := -m cluster
+JOBS ?= 3
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: env
+env:
+	@tools/env.sh
+
+.PHONY: demo
+demo: env ## Train a model by MPI on a real local Kubernetes, serve it, and report
+	@$(PLAY) playbooks/demo.yml
+
+.PHONY: demo-torch
+demo-torch: env ## The same by PyTorchJob; its image takes minutes to build
+	@$(PLAY) playbooks/demo.yml -e demo=digits-torch
+
+.PHONY: test
+test: env lint unit test-cluster ## Run every test; starts and removes clusters of its own
+
+.PHONY: unit
+unit: env ## Run the tests that need no cluster
+	@$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) --tags local_cluster_tools
+	@$(BIN)/pytest -n 2 -q -m 'not cluster' tests
+
+.PHONY: test-cluster
+test-cluster: env test-up ## Run the tests on real clusters
+	@rc=0; $(BIN)/pytest -n $(JOBS) -q $(CLUSTER_TESTS) tests || rc=$$?; \
+	$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent || rc=$$?; exit $$rc
+
+.PHONY: test-up
+test-up: env
+	@$(PLAY) playbooks/test_cluster.yml $(ON_TEST_CLUSTER)
+
+.PHONY: lint
+lint: env ## Check style, types, YAML, playbooks, charts and the changelog
+	@tests/lint.sh
+
+.PHONY: bench
+bench: env test-up ## Measure the engine against bash and kubernetes.core; writes bench/results.json
+	@rc=0; $(BIN)/python bench/run.py || rc=$$?; \
+	$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent || rc=$$?; exit $$rc
+
+.PHONY: down
+down: env ## Remove the local cluster of the demo; caches stay
+	@$(PLAY) playbooks/local_cluster.yml -e local_cluster_state=absent
+
+.PHONY: clean
+clean: ## Leave the machine as it was found: clusters, caches, environment and installed packages go
+	@tools/clean.sh
+
+.PHONY: lock
+lock: env ## Resolve requirements*.in again
+	@uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for name in requirements requirements-dev; do \
+	$$uv pip compile -q --upgrade --python-version 3.12 --generate-hashes --no-emit-index-url --no-annotate \
+	--custom-compile-command "make lock" $$name.in -o $$name.txt; done
+
+.PHONY: collection
+collection: env ## Build the collection artifact into build/
+	@$(BIN)/ansible-galaxy collection build --force --output-path build

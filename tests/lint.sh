@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Every static check, all of them even when one fails.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+bin=$PWD/.venv/bin
+export PATH=$bin:$PATH MYPYPATH=.venv/collections
+cache=${MLOPS_EKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mlops-eks}
+failed=()
+
+check() {
+    local name=$1 begun=$SECONDS
+    shift
+    if output=$("$@" 2>&1); then
+        printf '%-14s ok (%s s)\n' "$name" $((SECONDS - begun))
+    else
+        printf '%s\n%-14s FAILED\n' "$output" "$name"
+        failed+=("$name")
+    fi
+}
+
+check ruff ruff check .
+check format ruff format --check .
+check mypy mypy --explicit-package-bases --namespace-packages -p ansible_collections.mlops.eks.plugins
+check yamllint yamllint --strict .
+check ansible-lint ansible-lint --offline --strict
+check changelog antsibull-changelog lint
+helm=$(command -v "$cache/bin/helm" helm | head -1)
+if [ -n "$helm" ]; then
+    for chart in charts/*/*/Chart.yaml; do
+        check "helm $(basename "$(dirname "$chart")")" "$helm" lint --strict --quiet "$(dirname "$chart")"
+    done
+fi
+
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "lint failed: ${failed[*]}"
+    exit 1
+fi
