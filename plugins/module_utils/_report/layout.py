@@ -52,14 +52,9 @@ class Row:
     phases: tuple[Bar, ...]
 
     @property
-    def after(self) -> float:
-        """What the step leaves free at its right, in per cent."""
-        return max(100 - self.whole.left - self.whole.width, 0.0)
-
-    @property
-    def late(self) -> bool:
-        """Whether there is more room for a label at the left of the step's end than at the right of its start."""
-        return self.whole.left > self.after
+    def right(self) -> float:
+        """Where the step ends."""
+        return self.whole.left + self.whole.width
 
 
 @dataclass(frozen=True, kw_only=True)

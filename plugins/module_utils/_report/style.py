@@ -97,11 +97,10 @@ pre {
 .row-time { text-align: right; font-weight: 550; line-height: 20px; white-space: nowrap; }
 .bars { display: block; width: 100%; height: 20px; overflow: visible; }
 .phases {
-  display: flex; flex-wrap: wrap; gap: 0 1em; margin-left: var(--before); margin-top: .3rem; font-size: .8rem;
-  color: var(--soft);
+  display: flex; flex-wrap: wrap; gap: 0 1em; margin-top: .3rem; font-size: .8rem; color: var(--soft);
+  margin-left: max(0px, min(var(--from), 100% - 29rem));
 }
 .phases li { display: inline-flex; gap: .4em; align-items: center; white-space: nowrap; background: var(--card); }
-.phases.late { margin: .3rem var(--after) 0 0; justify-content: flex-end; }
 .phases b { font-weight: 550; color: var(--ink); }
 .note { font-size: .85rem; color: var(--soft); background: var(--card); line-height: 20px; }
 .axis { display: grid; grid-template-columns: var(--name) 1fr var(--time); height: 22px; }
@@ -131,9 +130,10 @@ tr > :first-child { padding-left: 1.2rem; }
 tr > :last-child { padding-right: 1.2rem; }
 tbody th a { color: inherit; }
 td small, th small { display: block; color: var(--soft); font-weight: 400; }
+td small { white-space: nowrap; }
 .num { text-align: right; white-space: nowrap; }
 .ask { padding-right: 1.2em; }
-.held { font-weight: 550; }
+.held { font-weight: 550; display: inline-block; min-width: 9em; }
 tfoot th, tfoot td { font-weight: 650; color: var(--ink); font-size: .9rem; }
 .say { padding: .7rem 1.2rem; font-size: .82rem; color: var(--soft); border-top: 1px solid var(--line); }
 
@@ -183,7 +183,7 @@ footer { margin-top: 3rem; padding-bottom: 2.5rem; font-size: .8rem; color: var(
 
 /* Narrower, on paper, at rest */
 @media (max-width: 1000px) {
-  .ask, .held { display: block; padding: 0; }
+  .ask, .held { display: block; padding: 0; min-width: 0; }
 }
 @media (max-width: 800px) {
   .timeline { --name: 0px; --time: 0px; }
@@ -192,7 +192,7 @@ footer { margin-top: 3rem; padding-bottom: 2.5rem; font-size: .8rem; color: var(
   .axis { grid-template-columns: 0 1fr 0; }
   .odd { display: none; }
   .facts { gap: .9rem 2rem; }
-  .phases, .phases.late { margin: 0; justify-content: flex-start; }
+  .phases { margin: 0; }
   .stack thead { position: absolute; clip-path: inset(50%); }
   .stack, .stack tbody, .stack tfoot { display: block; }
   .stack tr {
@@ -215,7 +215,8 @@ footer { margin-top: 3rem; padding-bottom: 2.5rem; font-size: .8rem; color: var(
 @media print {
   :root { --paper: #fff; --code: #fff; color-scheme: light; }
   body { font-size: 10pt; }
-  .row, .problem, tr { break-inside: avoid; }
+  .row, .problem, tr, figure.card { break-inside: avoid; }
+  h2, h3, .head { break-after: avoid; }
   pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; }
   .toggle { display: none; }
   details::details-content { content-visibility: visible; height: auto; }

@@ -62,11 +62,10 @@ class="{{ kind }}" x="{{ per_cent(left) }}" width="{{ per_cent(width) }}" y="2" 
   {% if one.open or one.name == 'queued' %}<rect {{ bar('hatch', one.left, one.width) }}/>{% endif %}
   {% endfor %}
   {% if step.outcome not in good %}
-  <rect class="end" x="{{ per_cent(100 - bars.after) }}" width="4" y="-2" height="24" rx="2" transform="translate(-2)"/>
+  <rect class="end" x="{{ per_cent(bars.right) }}" width="4" y="-2" height="24" rx="2" transform="translate(-2)"/>
   {% endif %}
 </svg>
-<ul class="phases {{ 'late' if bars.late }}"
-  style="--before: {{ per_cent(bars.whole.left) }}; --after: {{ per_cent(bars.after) }}">
+<ul class="phases" style="--from: {{ per_cent(bars.whole.left) }}">
   {% for one in bars.phases %}
   <li><span class="swatch {{ tint(one.name) }}"></span>{{ one.name }}
     <b>{{ duration(one.seconds) }}{{ ' …' if one.open }}</b></li>

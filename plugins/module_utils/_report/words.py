@@ -111,7 +111,7 @@ def held(resource: str, seconds: float) -> Amount:
         if seconds / size >= _LONG_IN_SECONDS:
             return Amount(_plain(seconds / size / 3600), f"{unit}-hours")
         return Amount(_plain(seconds / size), f"{unit}-seconds")
-    return Amount(_plain(seconds / 3600, digits=2), f"{device(resource)}-hours")
+    return Amount(_plain(seconds / 3600), f"{device(resource)}-hours")
 
 
 def requested(resource: str, amount: float) -> Amount:
@@ -194,11 +194,16 @@ def _plural(verb: str, number: int) -> str:
     return verb if number == 1 else verb.replace("was ", "were ").replace("is ", "are ")
 
 
-def _plain(number: float, digits: int = 1) -> str:
-    """Return a number with thousands apart by a thin space; what would round to nothing keeps one digit."""
-    return f"{number:.1g}" if 0 < number < 0.5 * 10**-digits else f"{number:,.{digits}f}".replace(",", "\u2009")
+def _plain(number: float) -> str:
+    """Return a number to two decimals below ten and one above, thousands apart by a thin space.
+
+    What would round to nothing keeps one digit.
+    """
+    if 0 < number < 0.005:
+        return f"{number:.1g}"
+    return f"{number:,.{2 if number < 10 else 1}f}".replace(",", "\u2009")
 
 
 def _short(number: float) -> str:
     """Return a number of at most two decimals, without needless zeros."""
-    return _plain(number, digits=2).rstrip("0").rstrip(".") or "0"
+    return f"{number:,.2f}".rstrip("0").rstrip(".").replace(",", "\u2009")

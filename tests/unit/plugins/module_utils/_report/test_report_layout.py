@@ -48,7 +48,7 @@ def test_phases_follow_each_other_in_per_cent_of_the_run() -> None:
         ("queued", 0, 10, 10),
         ("running", 10, 30, 30),
     ]
-    assert (bars.whole.left, bars.whole.width, bars.after) == (0, 40, 60)
+    assert (bars.whole.left, bars.whole.width, bars.right) == (0, 40, 40)
 
 
 @settings(deadline=None)
@@ -70,15 +70,12 @@ def test_every_bar_lies_within_its_step_and_no_width_is_negative(
     if bars is None:
         assert not one.moments
         return
-    right = bars.whole.left + bars.whole.width
-    assert bars.whole.left >= 0
-    assert right <= 100 + 1e-9
-    assert bars.after >= 0
+    assert 0 <= bars.whole.left <= bars.right <= 100 + 1e-9
     for bar in bars.phases:
         assert bar.width >= 0
         assert bar.seconds >= 0
         assert bar.left >= bars.whole.left - 1e-9
-        assert bar.left + bar.width <= right + 1e-9
+        assert bar.left + bar.width <= bars.right + 1e-9
 
 
 def test_an_open_phase_reaches_to_the_last_moment_known() -> None:

@@ -51,13 +51,13 @@ def test_ticks_have_short_labels(seconds: float, label: str) -> None:
     [
         ("cpu", 64.46, "64.5 core-seconds"),
         ("cpu", 36000, "10.0 core-hours"),
-        ("memory", 1.5 * GIB, "1.5 GiB-seconds"),
+        ("memory", 1.5 * GIB, "1.50 GiB-seconds"),
         ("memory", 7200 * 10 * GIB, "20.0 GiB-hours"),
         ("nvidia.com/gpu", 8 * 1800, "4.00 GPU-hours"),
         ("nvidia.com/gpu", 3.6, "0.001 GPU-hours"),
         ("aws.amazon.com/neuron", 3600, "1.00 Neuron-hours"),
         ("vpc.amazonaws.com/efa", 0, "0.00 EFA-hours"),
-        ("hugepages-2Mi", GIB, "1.0 GiB-seconds"),
+        ("hugepages-2Mi", GIB, "1.00 GiB-seconds"),
         ("cpu", 12345, "12\u2009345.0 core-seconds"),
     ],
 )
