@@ -85,6 +85,8 @@ def fetch(request: urllib.request.Request, context: ssl.SSLContext) -> tuple[int
 
 
 def _checked(path: str, status: int, text: str) -> str:
+    if status >= 500:
+        raise UnreachableError(f"API server cannot serve {path} now (status {status}): {text[:300]}")
     if status >= 400:
         raise ClusterError(f"API server refused {path} with status {status}: {text[:300]}")
     return text

@@ -20,7 +20,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, EksError, UnreachableError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._local import (
     addresses,
     api,
@@ -32,12 +32,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import (
     objects,
     processes,
     sweep,
+    waiting,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._local.components import Builder, Component
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 Document = dict[str, t.Any]
-PATIENCE = 90.0
 # What needs no API server to begin.
 FIRST = ("etcd", "containerd", "kube-apiserver")
 
@@ -64,9 +64,10 @@ class Cluster:
         """Return what is, changing nothing."""
         up = network.is_up(self.layout, self.addresses)
         states = {component.name: self._state(component) for component in self.components}
-        serving = states["kube-apiserver"] == "running" and self._api().is_ready()
         wanted = objects.wanted(self.layout, self.namespace)
-        missing = objects.missing(self._api(), wanted) if serving else wanted
+        # Without etcd the API server goes on saying for a while that it is ready, and hangs.
+        serving = states["kube-apiserver"] == states["etcd"] == "running" and self._api().is_ready()
+        missing = self._missing_objects() if serving else wanted
         return {
             "network": "up" if up else "down",
             "configuration": self._configuration_state(),
@@ -94,12 +95,15 @@ class Cluster:
             self._note(f"network namespace {self.layout.netns} made, {self.addresses.node} on {self.layout.link}")
         cgroups.create(self.layout.cgroup)
         objects.make_directories(self.layout)
+        for component in self.components:
+            if processes.state(component, self.layout) == "stopped":
+                processes.stop(self.layout, component.name)
+        sweep.remove_dead_sockets(self.layout)
         with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
             self._start(lambda component: component.name in FIRST)
             importing = pool.submit(self._import_images, pool)
             self._wait("API server is ready", self._api().is_ready)
-            for entry in objects.missing(self._api(), objects.wanted(self.layout, self.namespace)):
-                self._api().create(entry.path, entry.document)
+            self._wait("the namespace's objects are made", self._objects_are_made, quiet=True)
             self._wait("containerd is ready", lambda: containerd.is_up(self.layout))
             self._start(lambda component: component.name not in FIRST)
             self.wait_until_healthy()
@@ -110,7 +114,7 @@ class Cluster:
 
         Raises:
             CommandError: a component ended; carries the last lines of its log.
-            UnreachableError: it is not healthy within `PATIENCE` seconds.
+            UnreachableError: it is not healthy within `waiting.PATIENCE` seconds.
         """
         for component in self.components:
             if component.health:
@@ -173,40 +177,18 @@ class Cluster:
         self._note(f"image {archive.name} imported ({size:.0f} MB in {time.monotonic() - start:.1f} s)")
 
     def _wait(self, what: str, condition: Callable[[], bool], *, quiet: bool = False) -> None:
-        """Wait for `condition`, watching that no component ends meanwhile."""
-        deadline = beat = time.monotonic()
-        deadline += PATIENCE
-        while not self._holds(condition):
-            self._check_alive(what)
-            if time.monotonic() > deadline:
-                raise UnreachableError(
-                    f"Cluster {self.layout.name!r}: not true after {PATIENCE:.0f} s: {what}; "
-                    f"read {self.layout.root / 'logs'}"
-                )
-            if time.monotonic() - beat > 5:
-                beat = time.monotonic()
-                self._note(f"waiting until {what}")
-            time.sleep(0.05)
+        watched = tuple(component.name for component in self.components)
+        waiting.wait(self.layout, watched, what, condition, note=self._note)
         if not quiet:
             self._note(what)
 
-    def _holds(self, condition: Callable[[], bool]) -> bool:
-        try:
-            return condition()
-        except (CommandError, UnreachableError):
-            return False
+    def _missing_objects(self) -> list[objects.Wanted]:
+        return objects.missing(self._api(), objects.wanted(self.layout, self.namespace))
 
-    def _check_alive(self, what: str) -> None:
-        for component in self.components:
-            record = processes.recorded(self.layout, component.name)
-            if record is not None and processes.start_time(record.pid) != record.started:
-                log = self.layout.log(component.name)
-                tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
-                raise CommandError(
-                    f"Cluster {self.layout.name!r}: {component.name} ended while waiting until {what}: "
-                    f"{tail[-1] if tail else 'it wrote nothing'}; read {log}",
-                    log_tail=tail,
-                )
+    def _objects_are_made(self) -> bool:
+        for entry in self._missing_objects():
+            self._api().create(entry.path, entry.document)
+        return True
 
     def _state(self, component: Component) -> str:
         state = processes.state(component, self.layout)

@@ -14,6 +14,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,18 @@ def remove_everything(layout: Layout) -> None:
             path.rmdir()
 
 
+def remove_dead_sockets(layout: Layout) -> None:
+    """Remove the sockets of shims that ended without removing them; containerd forgets their names when it starts."""
+    for path in _shim_sockets(layout):
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink(missing_ok=True)
+            except FileNotFoundError:
+                continue
+
+
 def _kill(layout: Layout) -> set[int]:
     found = _processes(layout)
     processes.end(found, patience=0)
@@ -95,21 +108,21 @@ def _processes(layout: Layout) -> set[int]:
         inode: int | None = layout.netns_path.stat().st_ino
     except FileNotFoundError:
         inode = None
-    socket = str(layout.containerd_socket)
+    containerd = str(layout.containerd_socket)
     for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
-        if (inode is not None and processes.netns_inode(pid) == inode) or _is_ours(pid, layout, socket):
+        if (inode is not None and processes.netns_inode(pid) == inode) or _is_ours(pid, layout, containerd):
             found.add(pid)
     return {pid for pid in found if processes.start_time(pid) is not None} - {os.getpid()}
 
 
-def _is_ours(pid: int, layout: Layout, socket: str) -> bool:
+def _is_ours(pid: int, layout: Layout, containerd: str) -> bool:
     """Return whether a process is a shim of this containerd, or a component left in a namespace that was removed."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except (FileNotFoundError, ProcessLookupError):
         return False
     if "containerd-shim" in words[0]:
-        return socket in words
+        return containerd in words
     recorded = [processes.recorded(layout, path.stem) for path in (layout.root / "run").glob("*.json")]
     return any(entry and entry.pid == pid and entry.started == processes.start_time(pid) for entry in recorded)
 
