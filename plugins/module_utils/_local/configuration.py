@@ -166,6 +166,8 @@ def kubelet(layout: Layout, addresses: Addresses, host: HostFacts) -> str:
         "imageMinimumGCAge": "87600h",
         "imageMaximumGCAge": "0s",
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        # An operator that waits for its own certificate in a mounted Secret waits for this, a minute by default.
+        "syncFrequency": "5s",
         # A job that prints a lot must not lose lines to rotation while its log is followed.
         "containerLogMaxSize": "256Mi",
         "kubeAPIQPS": 100,
