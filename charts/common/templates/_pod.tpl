@@ -61,11 +61,10 @@ spec:
       {{- with .extra }}
       {{- . | nindent 6 }}
       {{- end }}
-      {{- /* The kubelet signals only the first process; this asks the recipe's own processes to end too, so that they can save. */}}
       lifecycle:
         preStop:
           exec:
-            command: [/bin/bash, -c, "kill -TERM -1 2>/dev/null || true"]
+            command: [/bin/bash, /etc/config/stop.sh]
       resources:
         {{- include "common.resources" . | nindent 8 }}
       {{- with $values.securityContext }}

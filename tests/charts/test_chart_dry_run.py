@@ -1,0 +1,58 @@
+"""A real API server, with the operators' definitions, takes everything that the charts render."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chart_cases import CASE_IDS, CASES, Document, Render, pod_templates
+from kubernetes import config
+from kubernetes.dynamic import DynamicClient
+from kubernetes.dynamic.exceptions import BadRequestError
+
+pytestmark = pytest.mark.cluster
+
+every_case = pytest.mark.parametrize(("chart", "values"), CASES, ids=CASE_IDS)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> DynamicClient:
+    """A client of the cluster that MLOPS_EKS_TEST_KUBECONFIG names."""
+    kubeconfig = os.environ.get("MLOPS_EKS_TEST_KUBECONFIG")
+    if not kubeconfig:
+        pytest.fail("no cluster: name the kubeconfig of one, with the operators on it, in MLOPS_EKS_TEST_KUBECONFIG")
+    return DynamicClient(config.new_client_from_config(config_file=kubeconfig))  # type: ignore[no-untyped-call]
+
+
+def dry_run(cluster: DynamicClient, document: Document) -> dict[str, Any]:
+    """Create a document without keeping it; unknown and repeated fields are errors."""
+    kind = cluster.resources.get(api_version=document["apiVersion"], kind=document["kind"])
+    strict = [("fieldValidation", "Strict")]
+    return dict(kind.create(body=document, namespace="default", dry_run="All", query_params=strict).to_dict())
+
+
+@every_case
+def test_the_objects_are_taken(chart: str, values: Path, render: Render, cluster: DynamicClient) -> None:
+    for document in render(chart, values):
+        assert dry_run(cluster, document)["metadata"]["uid"], document["kind"]
+
+
+@every_case
+def test_the_pods_are_taken(chart: str, values: Path, render: Render, cluster: DynamicClient) -> None:
+    """An operator's definition checks a template's fields but not its sense; a pod made from it is checked wholly."""
+    for template in pod_templates(render(chart, values)):
+        # The account is the cluster's own matter: this one has not got it.
+        spec = {key: value for key, value in template["spec"].items() if key != "serviceAccountName"}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "name": "dry-run"}, "spec": spec}
+        assert dry_run(cluster, pod)["metadata"]["uid"]
+
+
+def test_a_field_that_does_not_exist_is_not_taken(render: Render, cluster: DynamicClient) -> None:
+    """The check above can fail."""
+    chart, values = next((name, path) for name, path in CASES if name == "data-prep/data-process")
+    (job,) = [document for document in render(chart, values) if document["kind"] == "Job"]
+    job["spec"]["template"]["spec"]["containers"][0]["volumMounts"] = []
+    with pytest.raises(BadRequestError, match="volumMounts"):
+        dry_run(cluster, job)
