@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, condition, is_true
@@ -20,7 +20,10 @@ State = t.Literal["pending", "running", "suspended", "succeeded", "ready", "fail
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a workload's status says. `final` means nothing further will change on its own."""
+    """What a workload's status says. `final` means nothing further will change on its own.
+
+    A `reason` without `final` is a failure that the operator may still take back.
+    """
 
     state: State
     reason: str = ""
@@ -38,7 +41,10 @@ RUNNING = Verdict(state="running")
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One row: how to find a workload's pods, which of them speaks for it, and what its status means."""
+    """One row: how to find a workload's pods, which of them speaks for it, and what its status means.
+
+    `between` is the kind of what stands between the workload and its pods, named `<workload>-<suffix>`.
+    """
 
     api_version: str
     kind: str
@@ -48,6 +54,7 @@ class Kind:
     selector: Callable[[Document], str]
     role: Callable[[Document], str]
     leader: Callable[[Document], str | None] = lambda _: None
+    between: str = ""
 
     def leads(self, entry: Document, pod: Document) -> bool:
         """Return whether this pod's log is the log of workload `entry`; without a leader every pod's is."""
@@ -117,7 +124,7 @@ def _training(entry: Document) -> Verdict:
 def _mpi(entry: Document) -> Verdict:
     # Failed without completionTime (MPIJobEvicted) may still be followed by Succeeded, mpi-operator#647.
     if is_true(entry, "Failed") and not (entry.get("status") or {}).get("completionTime"):
-        return RUNNING
+        return replace(_failed(entry), state="running")
     return _training(entry)
 
 
@@ -160,6 +167,7 @@ KINDS: Mapping[tuple[str, str], Kind] = {
             selector=_by_name(_TRAINING_LABEL),
             role=_mpi_role,
             leader=lambda _: "launcher",
+            between="Job",
         ),
         Kind(
             api_version="kubeflow.org/v1",
@@ -179,6 +187,7 @@ KINDS: Mapping[tuple[str, str], Kind] = {
             judge=_deployment,
             selector=_by_match_labels,
             role=_plain_role,
+            between="ReplicaSet",
         ),
     )
 }

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.units import quantity
@@ -97,3 +98,19 @@ def requests(pod: Document) -> dict[str, float]:
         for key, value in {**(resources.get("limits") or {}), **(resources.get("requests") or {})}.items():
             total[key] = total.get(key, 0.0) + quantity(value)
     return total
+
+
+def describe(pods: Iterable[Document]) -> str:
+    """Return one line about the pods, such as `2 running, 1 pending (ContainerCreating)`; empty without pods."""
+    counts: Counter[str] = Counter()
+    reasons: dict[str, set[str]] = {}
+    for pod in pods:
+        counts[word := phase(pod).lower()] += 1
+        if word in ("pending", "running"):
+            found = {entry.reason for entry in containers(pod) if entry.state == "waiting" and entry.reason}
+            found |= {"Unschedulable"} if unschedulable(pod) else set()
+            reasons.setdefault(word, set()).update(found - {"PodInitializing"})
+    return ", ".join(
+        f"{n} {word}" + (f" ({', '.join(sorted(reasons[word]))})" if reasons.get(word) else "")
+        for word, n in sorted(counts.items())
+    )

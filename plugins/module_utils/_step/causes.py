@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Verdict
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
 
 # A container that ran longer than this before it failed is not in a crash loop (the kubelet's own reset time).
@@ -50,6 +52,7 @@ class Patience:
     image: float = 30.0
     config: float = 15.0
     unschedulable: float = 900.0
+    doubtful: float = 300.0
     max_restarts: int = 5
 
 
@@ -83,14 +86,18 @@ _REASONS: Mapping[str, _Waiting] = {
     "CreateContainerError": _Waiting("config", "config", _RUNTIME),
     "RunContainerError": _Waiting("config", "config", _RUNTIME),
 }
+# Exit codes of SIGKILL and SIGTERM.
+_KILLED = (137, 143)
 _MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" (not found|is being deleted)|unbound immediate Persist')
 
 
-def suspicions(pods: Mapping[str, Document], warnings: tuple[Document, ...], patience: Patience) -> Iterator[Suspicion]:
-    """Yield every trouble that pods and warning events show now."""
+def suspicions(
+    pods: Mapping[str, Document], warnings: tuple[Document, ...], patience: Patience, *, after: float = 0.0
+) -> Iterator[Suspicion]:
+    """Yield every trouble that pods and warning events show now; containers that ended before `after` are forgiven."""
     quick_failures = 0
     for pod in pods.values():
-        yield from _of_pod(pod, patience)
+        yield from _of_pod(pod, patience, after)
         quick_failures += pod_view.phase(pod) == "Failed" and _failed_quickly(pod)
         if quick_failures > patience.max_restarts:
             yield _loop(pod, next(iter(_failures(pod))), quick_failures)
@@ -100,7 +107,15 @@ def suspicions(pods: Mapping[str, Document], warnings: tuple[Document, ...], pat
             yield found
 
 
-def _of_pod(pod: Document, patience: Patience) -> Iterator[Suspicion]:
+def doubts(subject: str, verdict: Verdict, patience: Patience) -> Iterator[Suspicion]:
+    """Yield the failure that the workload reports and may still take back."""
+    if verdict.reason and not verdict.final:
+        remedy = "Run the step again; if its nodes run out of memory or disk, ask for more."
+        cause = Cause(reason=verdict.reason, object=subject, message=_sentence(verdict.message), remedy=remedy)
+        yield Suspicion(key=f"doubt {verdict.reason}", grace=patience.doubtful, cause=cause)
+
+
+def _of_pod(pod: Document, patience: Patience, after: float) -> Iterator[Suspicion]:
     name = pod_view.name(pod)
     graces = {"image": patience.image, "config": patience.config, "none": 0.0}
     message = pod_view.unschedulable(pod)
@@ -113,9 +128,9 @@ def _of_pod(pod: Document, patience: Patience) -> Iterator[Suspicion]:
                 pod, container, container.reason, container.message or f"image {container.image}", row.remedy
             )
             yield Suspicion(key=f"{row.trouble} {name}/{container.name}", grace=graces[row.grace], cause=cause)
-        if container.ended.get("reason") == "OOMKilled":
+        if container.ended.get("reason") == "OOMKilled" and _when(container) >= after:
             yield Suspicion(key=f"oom {name}/{container.name}", grace=0.0, cause=ended(pod, container))
-        if container.restarts > patience.max_restarts and container.ended.get("exitCode"):
+        if container.restarts > patience.max_restarts and _when(container) >= after and _loops(container):
             yield _loop(pod, container, container.restarts)
 
 
@@ -132,8 +147,14 @@ def _unschedulable(name: str, message: str, patience: Patience) -> Suspicion:
 
 def _loop(pod: Document, container: Container, times: int) -> Suspicion:
     last = ended(pod, container)
-    cause = replace(last, reason="CrashLoop", message=f"It failed {times} times; the last time: {last.message}")
+    cause = replace(last, reason="CrashLoop", message=f"It ended {times} times; the last time: {last.message}")
     return Suspicion(key=f"loop {cause.object}", grace=0.0, cause=cause)
+
+
+def _loops(container: Container) -> bool:
+    """Return whether it fails soon after each start; a server that ends well again and again is as bad."""
+    failed = bool(container.ended.get("exitCode")) or container.reason == "CrashLoopBackOff"
+    return failed and _ran(container) < _LOOP_SECONDS
 
 
 def _of_event(event: Document, pods: Mapping[str, Document], patience: Patience) -> Suspicion | None:
@@ -154,10 +175,15 @@ def _of_event(event: Document, pods: Mapping[str, Document], patience: Patience)
 
 def first_failure(pods: Mapping[str, Document]) -> Cause | None:
     """Return the cause of the container that failed first: the others suffer from it."""
-    failures = [(_when(found), pod, found) for pod in pods.values() for found in _failures(pod)]
+    # Of those that ended in the same second, one that was killed was rather a victim.
+    failures = [
+        ((_when(found), found.ended["exitCode"] in _KILLED), pod, found)
+        for pod in pods.values()
+        for found in _failures(pod)
+    ]
     if not failures:
         return None
-    _, pod, container = min(failures, key=lambda failure: failure[0])
+    _, pod, container = min(failures, key=lambda failure: (*failure[0], pod_view.name(failure[1])))
     return ended(pod, container)
 
 
@@ -196,7 +222,9 @@ def _when(container: Container) -> float:
 
 
 def _not_started(pod: Document) -> bool:
-    return all(container.state == "waiting" for container in pod_view.containers(pod))
+    """Return whether its volumes may still be missing: they are mounted before the pod's sandbox is made."""
+    sandbox = condition(pod, "PodReadyToStartContainers") or {}
+    return sandbox.get("status") != "True" and all(one.state == "waiting" for one in pod_view.containers(pod))
 
 
 def _limit(pod: Document, name: str) -> str:

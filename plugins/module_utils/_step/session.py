@@ -12,7 +12,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
-from ansible_collections.mlops.eks.plugins.module_utils._step import changes, evidence, record
+from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Ending, Rules, State, reduce, settle, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
@@ -41,7 +41,7 @@ class Session:
                 state = self._one(state, change)
                 if state.ending:
                     break
-            state = settle(state, self._pods())
+            state = settle(state, self._pods(), self._rules)
             self._observer.follow_logs(state)
         finally:
             self._observer.close(state)
@@ -88,7 +88,7 @@ class Session:
             "pods": pods,
             "resources": record.resources(pods, finished),
             "log_tail": self._leader_tail(state),
-            "warnings": [_warning(event) for event in state.warnings.values()],
+            "warnings": [events.line(event) for event in state.warnings.values()],
         }
 
     def _leader_tail(self, state: State) -> list[str]:
@@ -98,10 +98,3 @@ class Session:
                 if tail:
                     return list(tail)
         return []
-
-
-def _warning(event: Document) -> str:
-    about = event.get("involvedObject") or {}
-    return (
-        f"{about.get('kind')}/{about.get('name')}: {event.get('reason')}: {' '.join(str(event.get('message')).split())}"
-    )

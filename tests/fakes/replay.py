@@ -1,0 +1,89 @@
+"""Recorded changes of tests/fixtures/changes, driven through the reducer."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, State, reduce, start
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "changes"
+NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))
+Document = dict[str, t.Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """One recorded life cycle; `started` is in seconds since the epoch."""
+
+    name: str
+    kind: Kind
+    started: float
+    changes: tuple[changes.Change, ...]
+
+    def rules(self, **more: t.Any) -> Rules:
+        return Rules(kind=self.kind, name=self.name, **{"started": self.started, **more})
+
+    def until(self, seconds: float) -> tuple[changes.Change, ...]:
+        """The changes of the first `seconds`."""
+        return tuple(change for change in self.changes if change.at <= self.started + seconds)
+
+    def streams(self) -> list[list[changes.Change]]:
+        """The changes by object; within one of them the order is the API server's and never differs."""
+        found: dict[str, list[changes.Change]] = {}
+        for change in self.changes:
+            if isinstance(change, changes.EventSeen):
+                key = "events"
+            elif isinstance(change, changes.WorkloadSeen | changes.WorkloadGone):
+                key = "workload"
+            else:
+                key = t.cast(t.Any, change).entry["metadata"]["name"]
+            found.setdefault(key, []).append(change)
+        return list(found.values())
+
+
+def load(name: str) -> Recording:
+    document = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+    kind = KINDS[document["api_version"], document["kind"]]
+    found = tuple(_change(entry, document["started"]) for entry in document["changes"])
+    return Recording(name=document["name"], kind=kind, started=document["started"], changes=found)
+
+
+def _change(document: Document, started: float) -> changes.Change:
+    at, entry = started + document["after"], document["entry"]
+    match document["change"]:
+        case "workload":
+            return changes.WorkloadSeen(at=at, entry=entry)
+        case "workload-gone":
+            return changes.WorkloadGone(at=at)
+        case "pod":
+            return changes.PodSeen(at=at, entry=entry)
+        case "pod-gone":
+            return changes.PodGone(at=at, entry=entry)
+        case "event":
+            return changes.EventSeen(at=at, entry=entry)
+    raise ValueError(document["change"])
+
+
+def drive(found: Iterable[changes.Change], rules: Rules, state: State | None = None) -> tuple[State, list[str]]:
+    """Return the state after all changes, and everything that was printed."""
+    said: list[str] = []
+    for change in found:
+        state = state or start(rules, change.at)
+        state, lines = reduce(state, change, rules)
+        said += lines
+    return t.cast(State, state), said
+
+
+def ticks(after: float, seconds: float, every: float = 1.0) -> Sequence[changes.Tick]:
+    """Ticks for `seconds` from `after` on."""
+    return [changes.Tick(at=after + every * (index + 1)) for index in range(int(seconds / every))]
+
+
+def last(recording: Recording) -> float:
+    return recording.changes[-1].at

@@ -1,0 +1,317 @@
+"""The reducer's rules about time, events and order, on small made-up changes."""
+
+from __future__ import annotations
+
+import typing as t
+from datetime import UTC, datetime
+
+import pytest
+from fakes.replay import drive, load, ticks
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, State
+
+BEGIN = 1_000_000.0
+JOB = KINDS["batch/v1", "Job"]
+SERVER = KINDS["apps/v1", "Deployment"]
+Document = dict[str, t.Any]
+
+
+def stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def rules(**more: t.Any) -> Rules:
+    return Rules(**{"kind": JOB, "name": "digits", "started": BEGIN, "heartbeat": 1e9, **more})
+
+
+def workload(
+    after: float, *conditions: str, kind: str = "Job", created: float = BEGIN, **more: t.Any
+) -> changes.Change:
+    status = {"conditions": [{"type": one, "status": "True"} for one in conditions]}
+    entry = {
+        "kind": kind,
+        "metadata": {"name": "digits", "creationTimestamp": stamp(created)},
+        "spec": {},
+        "status": status,
+        **more,
+    }
+    return changes.WorkloadSeen(at=BEGIN + after, entry=entry)
+
+
+def pod(
+    after: float, state: Document, *, name: str = "digits-x", last: Document | None = None, **more: t.Any
+) -> changes.Change:
+    status = {"name": "main", "state": state, "lastState": last or {}, "restartCount": more.pop("restarts", 0)}
+    entry = {
+        "metadata": {"name": name, "labels": {}},
+        "spec": {"nodeName": "n", "containers": [{"name": "main", "image": "i"}]},
+        "status": {"phase": more.pop("phase", "Pending"), "containerStatuses": [status], **more},
+    }
+    return changes.PodSeen(at=BEGIN + after, entry=entry)
+
+
+def event(
+    after: float, reason: str, *, about: str = "Job/digits", seen: float = BEGIN + 1, **more: t.Any
+) -> changes.Change:
+    kind, _, name = about.partition("/")
+    entry = {
+        "metadata": {},
+        "type": "Warning",
+        "reason": reason,
+        "message": more.get("message", "it said so"),
+        "involvedObject": {"kind": kind, "name": name},
+        "lastTimestamp": stamp(seen),
+        **{key: value for key, value in more.items() if key != "message"},
+    }
+    return changes.EventSeen(at=BEGIN + after, entry=entry)
+
+
+PULL = {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}
+BACK_OFF = {"waiting": {"reason": "ImagePullBackOff", "message": "back-off"}}
+RUNS: Document = {"running": {"startedAt": stamp(BEGIN)}}
+
+
+def dead(code: int, after: float, *, ran: float = 1.0, reason: str = "Error") -> Document:
+    times = {"startedAt": stamp(BEGIN + after - ran), "finishedAt": stamp(BEGIN + after)}
+    return {"terminated": {"exitCode": code, "reason": reason, **times}}
+
+
+def outcome(state: State) -> str | None:
+    return state.ending.outcome if state.ending else None
+
+
+def reason(state: State) -> str:
+    return t.cast(t.Any, state.ending).cause.reason
+
+
+# Time
+
+
+def test_timeout_names_what_it_waited_for() -> None:
+    what = rules(timeout=100)
+    unschedulable = {"conditions": [{"type": "PodScheduled", "reason": "Unschedulable", "message": "0/3 nodes fit"}]}
+    state, _ = drive([workload(0), pod(1, {"waiting": {}}, **unschedulable), *ticks(BEGIN + 1, 100)], what)
+    assert outcome(state) == "timed_out"
+    assert "0/3 nodes fit" in str(t.cast(t.Any, state.ending).cause)
+    assert "1 min 40 s" in str(t.cast(t.Any, state.ending).cause)
+
+
+def test_timeout_does_not_come_before_its_second() -> None:
+    what = rules(timeout=100)
+    assert outcome(drive([workload(0), changes.Tick(at=BEGIN + 99.9)], what)[0]) is None
+    assert outcome(drive([workload(0), changes.Tick(at=BEGIN + 100.0)], what)[0]) == "timed_out"
+
+
+def test_a_success_found_on_reattaching_after_the_timeout_is_a_success() -> None:
+    state, _ = drive([pod(9000, RUNS), workload(9000.1, "Complete")], rules(timeout=100))
+    assert outcome(state) == "succeeded"
+
+
+def test_a_workload_that_is_never_seen_times_out_all_the_same() -> None:
+    state, _ = drive([changes.Tick(at=BEGIN), *ticks(BEGIN, 100)], rules(timeout=40))
+    assert outcome(state) == "timed_out"
+    assert "no pods" in str(t.cast(t.Any, state.ending).cause)
+
+
+def test_heartbeat_comes_in_silence_only() -> None:
+    what = rules(heartbeat=10)
+    _, said = drive([workload(0), *ticks(BEGIN, 35)], what)
+    assert [line.split(" for ")[1] for line in said] == ["10 s", "20 s", "30 s"]
+    talking = [change for at in range(35) for change in (changes.Output(at=BEGIN + at), changes.Tick(at=BEGIN + at))]
+    assert drive([workload(0), *talking], what)[1] == []
+
+
+def test_heartbeat_says_what_is_wrong() -> None:
+    _, said = drive([workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, patience=Patience(image=99)))
+    assert said[-1] == "Job digits: pending for 11 s; Pod/digits-x: no such image."
+
+
+# Suspicions
+
+
+def test_a_suspicion_that_goes_away_starts_anew() -> None:
+    what = rules(patience=Patience(image=30))
+    state, _ = drive([workload(0), pod(1, PULL), pod(20, {"waiting": {"reason": "ContainerCreating"}})], what)
+    state, _ = drive([pod(22, PULL), *ticks(BEGIN + 22, 25)], what, state)
+    assert outcome(state) is None
+    state, _ = drive(ticks(BEGIN + 47, 10), what, state)
+    assert (outcome(state), reason(state)) == ("failed", "ErrImagePull")
+
+
+def test_back_off_after_a_failed_pull_is_the_same_trouble() -> None:
+    what = rules(patience=Patience(image=30))
+    state, _ = drive([workload(0), pod(1, PULL), pod(16, BACK_OFF), *ticks(BEGIN + 16, 15)], what)
+    assert (outcome(state), reason(state)) == ("failed", "ImagePullBackOff")
+
+
+def test_a_pod_proves_nothing_before_the_workload_was_seen() -> None:
+    oom = pod(1, dead(137, 0, reason="OOMKilled"), phase="Failed")
+    assert outcome(drive([oom, workload(2, "Complete")], rules())[0]) == "succeeded"
+    state, _ = drive([oom, workload(2)], rules())
+    assert (outcome(state), reason(state)) == ("failed", "OOMKilled")
+
+
+def test_what_the_workload_says_counts_more_than_its_pods() -> None:
+    what = rules(patience=Patience(image=10))
+    state, _ = drive([workload(0), pod(1, PULL), workload(50, "Complete")], what)
+    assert outcome(state) == "succeeded"
+
+
+def test_an_upgraded_server_is_forgiven_its_earlier_life() -> None:
+    spec = {"replicas": 1, "selector": {"matchLabels": {}}}
+    seen = workload(0, kind="Deployment", spec=spec, status={})
+    before = dead(137, -3600, reason="OOMKilled")
+    what = rules(kind=SERVER)
+    assert outcome(drive([seen, pod(1, RUNS, last=before, restarts=9)], what)[0]) is None
+    now = dead(137, 5, reason="OOMKilled")
+    assert outcome(drive([seen, pod(6, RUNS, last=now, restarts=1)], what)[0]) == "failed"
+
+
+def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
+    what = rules(patience=Patience(max_restarts=2))
+    assert outcome(drive([workload(0), pod(9, RUNS, last=dead(1, 5, ran=7200), restarts=9)], what)[0]) is None
+    assert reason(drive([workload(0), pod(9, RUNS, last=dead(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
+
+
+def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
+    what = rules(patience=Patience(max_restarts=2))
+    failed = [pod(n, dead(1, n), name=f"digits-{n}", phase="Failed") for n in range(1, 4)]
+    assert outcome(drive([workload(0), *failed[:2]], what)[0]) is None
+    assert reason(drive([workload(0), *failed], what)[0]) == "CrashLoop"
+
+
+# Events
+
+
+@pytest.mark.parametrize("first", ["event", "workload"])
+def test_an_event_of_an_earlier_workload_of_the_same_name_is_not_ours(first: str) -> None:
+    old = event(0, "ValidationError", about="Job/digits", seen=BEGIN - 600)
+    seen = workload(0, created=BEGIN)
+    order = [old, seen] if first == "event" else [seen, old]
+    state, said = drive([*order, *ticks(BEGIN, 60)], rules())
+    assert (outcome(state), said, dict(state.warnings)) == (None, [], {})
+
+
+@pytest.mark.parametrize("first", ["event", "workload"])
+def test_an_event_of_this_workload_is_ours_whichever_watch_is_quicker(first: str) -> None:
+    new, seen = event(0, "ValidationError"), workload(0)
+    order = [new, seen] if first == "event" else [seen, new]
+    state, said = drive([*order, *ticks(BEGIN, 60)], rules())
+    assert said == ["Job/digits: ValidationError: it said so"]
+    assert (outcome(state), reason(state)) == ("failed", "ValidationError")
+
+
+@pytest.mark.parametrize(
+    "about",
+    ["Job/digits-torch", "Pod/digits-serve-5c-x", "ReplicaSet/digits-serve-5c", "HorizontalPodAutoscaler/digits"],
+)
+def test_events_of_a_run_whose_name_begins_alike_are_not_ours(about: str) -> None:
+    state, said = drive([workload(0), event(1, "FailedCreate", about=about), *ticks(BEGIN, 60)], rules())
+    assert (outcome(state), said) == (None, [])
+
+
+def test_an_event_of_a_pod_is_kept_until_the_pod_is_seen() -> None:
+    about = "Pod/digits-x"
+    state, said = drive([workload(0), event(1, "FailedScheduling", about=about)], rules())
+    assert said == []
+    _, said = drive([pod(2, {"waiting": {}})], rules(), state)
+    assert said[0] == "Pod/digits-x: FailedScheduling: it said so"
+
+
+@pytest.mark.parametrize(
+    ("kind", "about"),
+    [
+        (("apps/v1", "Deployment"), "ReplicaSet/digits-7f9c"),
+        (("kubeflow.org/v2beta1", "MPIJob"), "Job/digits-launcher"),
+    ],
+)
+def test_what_stands_between_workload_and_pods_speaks_for_it(kind: tuple[str, str], about: str) -> None:
+    row = KINDS[kind]
+    seen = workload(0, kind=row.kind, spec={"replicas": 1}, status={})
+    state, said = drive([seen, event(1, "FailedCreate", about=about), *ticks(BEGIN, 60)], rules(kind=row))
+    assert said == [f"{about}: FailedCreate: it said so"]
+    assert (outcome(state), reason(state)) == ("failed", "FailedCreate")
+
+
+def test_normal_events_are_not_shown() -> None:
+    assert drive([workload(0), event(1, "Pulled", type="Normal")], rules())[1] == []
+
+
+def test_a_mount_that_succeeded_in_the_meantime_is_no_trouble() -> None:
+    mount = event(2, "FailedMount", about="Pod/digits-x", message='secret "key" not found')
+    waiting: Document = {"waiting": {"reason": "ContainerCreating"}}
+    sandbox = {"conditions": [{"type": "PodReadyToStartContainers", "status": "True"}]}
+    state, _ = drive([workload(0), pod(1, waiting), mount, pod(5, waiting, **sandbox), *ticks(BEGIN + 5, 99)], rules())
+    assert outcome(state) is None
+    state, _ = drive([workload(0), pod(1, waiting), mount, *ticks(BEGIN + 5, 20)], rules())
+    assert (outcome(state), reason(state)) == ("failed", "FailedMount")
+
+
+def test_foreign_events_do_not_pile_up() -> None:
+    many = [event(1, "BackOff", about=f"Pod/other-{n}") for n in range(1000)]
+    assert len(drive([workload(0), *many], rules())[0].held) == 200
+
+
+# Endings from outside
+
+
+def test_losing_the_lock_ends_it_without_judging_the_workload() -> None:
+    state, _ = drive([workload(0), changes.LockLost(at=BEGIN + 1, holder="other (process 7)")], rules())
+    assert (outcome(state), reason(state)) == ("lost", "LockLost")
+    assert "other (process 7) took over" in str(t.cast(t.Any, state.ending).cause)
+
+
+def test_a_deleted_workload_is_lost() -> None:
+    state, _ = drive([workload(0), changes.WorkloadGone(at=BEGIN + 1)], rules())
+    assert (outcome(state), reason(state)) == ("lost", "Deleted")
+
+
+def test_trouble_of_the_watch_is_said_once_and_ends_nothing() -> None:
+    trouble = [changes.Trouble(at=BEGIN + n, message="HTTP 503") for n in range(5)]
+    state, said = drive([workload(0), *trouble], rules())
+    assert said == ["watching goes on in spite of: HTTP 503"]
+    assert outcome(state) is None
+
+
+# Expressions
+
+
+def test_until_and_fail_on_decide() -> None:
+    what = rules(until=parse("jsonpath={.status.phase}=Done"), fail_on=(parse("condition=Doomed"),))
+    assert outcome(drive([workload(0, status={"phase": "Busy"})], what)[0]) is None
+    assert outcome(drive([workload(0, status={"phase": "Done"})], what)[0]) == "succeeded"
+    state, _ = drive([workload(0, "Doomed")], what)
+    assert (outcome(state), reason(state)) == ("failed", "fail_on")
+
+
+# Blame
+
+
+def test_the_container_that_failed_first_is_blamed() -> None:
+    found = [
+        pod(9, dead(1, 8), name="digits-launcher", phase="Failed"),
+        pod(9, dead(3, 5), name="digits-worker-1", phase="Failed"),
+        pod(9, dead(143, 9), name="digits-worker-0", phase="Failed"),
+    ]
+    state, _ = drive([workload(0), *found, workload(10, "Failed")], rules())
+    assert t.cast(t.Any, state.ending).cause.object == "Pod/digits-worker-1"
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_of_those_that_ended_together_the_killed_one_is_a_victim(reverse: bool) -> None:
+    found = [
+        pod(9, dead(137, 5), name="digits-a", phase="Failed"),
+        pod(9, dead(2, 5), name="digits-b", phase="Failed"),
+    ]
+    state, _ = drive([workload(0), *(reversed(found) if reverse else found), workload(10, "Failed")], rules())
+    assert t.cast(t.Any, state.ending).cause.object == "Pod/digits-b"
+
+
+def test_a_deadline_is_named_rather_than_the_pods_it_killed() -> None:
+    recording = load("job-deadline")
+    state, _ = drive(recording.changes, recording.rules())
+    assert reason(state) == "DeadlineExceeded"
