@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 from pathlib import Path
@@ -69,7 +70,19 @@ def take_down(layout: Layout) -> None:
         layout.netns_path.unlink(missing_ok=True)
 
 
+def forget_namespaces(directory: Path) -> None:
+    """Remove the directory of named namespaces, which `ip` mounts onto itself when it makes the first one."""
+    while _is_mounted(directory):
+        run(["umount", directory])
+    with contextlib.suppress(OSError):
+        directory.rmdir()
+
+
 def _is_namespace(layout: Layout) -> bool:
     """Return whether the file still pins a namespace: after a crash of the host a plain file may be left."""
+    return _is_mounted(layout.netns_path)
+
+
+def _is_mounted(path: Path) -> bool:
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
-    return any(line.split()[4] == str(layout.netns_path) for line in mounts.splitlines())
+    return any(line.split()[4] == str(path) for line in mounts.splitlines())

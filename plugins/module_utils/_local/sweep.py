@@ -26,6 +26,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Lay
 CNI_RESULTS = Path("/var/lib/cni/results")
 CONTAINER_LOGS = Path("/var/log/containers")
 SHIM_SOCKETS = Path("/run/containerd/s")
+# Directories that several clusters, and other software, may share: the inner before the outer.
+SHARED = (
+    SHIM_SOCKETS,
+    SHIM_SOCKETS.parent / "io.containerd.runtime.v2.task",
+    SHIM_SOCKETS.parent,
+    CNI_RESULTS,
+    CNI_RESULTS.parent,
+    CONTAINER_LOGS,
+)
 
 
 def leftovers(layout: Layout) -> dict[str, list[str]]:
@@ -72,14 +81,9 @@ def remove_everything(layout: Layout) -> None:
     if layout.root.exists():
         shutil.rmtree(layout.root)
     # Programs made these for the first cluster on the machine; `rmdir` leaves them when anybody else uses them.
-    for path in (
-        SHIM_SOCKETS,
-        SHIM_SOCKETS.parent / "io.containerd.runtime.v2.task",
-        SHIM_SOCKETS.parent,
-        CNI_RESULTS,
-        CNI_RESULTS.parent,
-        CONTAINER_LOGS,
-    ):
+    if not _listed(layout.netns_path.parent):
+        network.forget_namespaces(layout.netns_path.parent)
+    for path in SHARED:
         with contextlib.suppress(OSError):
             path.rmdir()
 

@@ -1,0 +1,41 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, cache_dir
+
+
+@pytest.mark.parametrize("name", ["a", "local", "team-1", "a" * 32])
+def test_names_fit_what_is_named_after_them(name: str) -> None:
+    layout = Layout(name=name)
+    assert len(layout.link) <= 15
+    assert len(str(layout.containerd_socket)) + len(".ttrpc") <= 107
+
+
+@pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "a.b", "a/b", "a" * 33, "..", "a\n"])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="is not usable"):
+        Layout(name=name)
+
+
+def test_clusters_share_nothing() -> None:
+    one, two = Layout(name="a"), Layout(name="a-b")
+    for attribute in ("root", "lock", "kubeconfig", "netns", "netns_path", "cgroup", "link", "node"):
+        assert getattr(one, attribute) != getattr(two, attribute)
+
+
+def test_cache_is_found_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("MLOPS_EKS_CACHE", raising=False)
+    assert cache_dir() == Path("/home/me/.cache/mlops-eks")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert cache_dir() == Path("/x/mlops-eks")
+    monkeypatch.setenv("MLOPS_EKS_CACHE", "/y")
+    assert cache_dir() == Path("/y")
