@@ -19,12 +19,13 @@ Action = t.Literal["skip", "attach", "install", "upgrade"]
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What to do, and what must be cleared away first."""
+    """What to do, and what must be cleared away first. `settled` says that the ledger holds this success already."""
 
     action: Action
     why: str
     uninstall: bool = False
     rollback: int | None = None
+    settled: bool = False
 
 
 def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: Sequence[Release]) -> Decision:
@@ -41,7 +42,7 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
         if not task.keep:
             return Decision(action="skip", why=why, uninstall=same)
         if same and latest and latest.status == "deployed":
-            return Decision(action="attach", why=why)
+            return Decision(action="attach", why=why, settled=True)
     if latest is None:
         return Decision(action="install", why="not installed")
     if latest.pending or latest.status == "failed":

@@ -124,7 +124,7 @@ class StepRun:
         else:
             self.say(f"{self.task.place}: re-attached to {self.subject}; {decision.why}")
         state = self.session.follow()
-        return self._finish(state, entry, journal, changed=not (attached and self.task.keep))
+        return self._finish(state, entry, journal, changed=not decision.settled)
 
     def _started(self, decision: Decision) -> float:
         """Return when the step began: a re-attached step began under an earlier controller."""
@@ -201,7 +201,9 @@ class StepRun:
         state = replace(state, ending=ending)
         good, finished = ending.outcome in GOOD, self.clock.now()
         lost_lock = ending.cause is not None and ending.cause.reason == "LockLost"
-        if not lost_lock:
+        # A server found as it was left is no newer than before, and does not make the steps after it stale.
+        found_ready = ending.outcome == "ready" and not changed
+        if not lost_lock and not found_ready:
             # The ledger first: a controller that dies now must not run a finished step again.
             self.ledger.write(
                 replace(entry, outcome=ending.outcome, finished=iso(finished), cause=str(ending.cause or ""))
