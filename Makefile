@@ -11,8 +11,9 @@ PLAY := $(BIN)/ansible-playbook
 TEST_CLUSTER := test
 ON_TEST_CLUSTER := -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
 export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
-# What runs on a real cluster, and what does not.
-CLUSTER_TESTS := -m cluster
+# Runs the command after it, and removes the test cluster whatever comes of that.
+REMOVE := $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
+AND_REMOVE_THE_CLUSTER := trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
 JOBS ?= 3
 
 .PHONY: help
@@ -31,31 +32,33 @@ demo: env ## Train a model by MPI on a real local Kubernetes, serve it, and repo
 demo-torch: env ## The same by PyTorchJob; its image takes minutes to build
 	@$(PLAY) playbooks/demo.yml -e demo=digits-torch
 
+.PHONY: tools
+tools: env ## Build helm into the cache
+	@$(BIN)/ansible localhost -c local -m mlops.eks.go_tool -a '{"name": ["helm"]}'
+
 .PHONY: test
-test: env lint unit test-cluster ## Run every test; starts and removes clusters of its own
+test: env test-up lint ## Run every test; starts and removes clusters of its own
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q tests
 
 .PHONY: unit
-unit: env ## Run the tests that need no cluster
-	@$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) --tags local_cluster_tools
+unit: tools ## Run the tests that need no cluster
 	@$(BIN)/pytest -n 2 -q -m 'not cluster' tests
 
 .PHONY: test-cluster
-test-cluster: env test-up ## Run the tests on real clusters
-	@rc=0; $(BIN)/pytest -n $(JOBS) -q $(CLUSTER_TESTS) tests || rc=$$?; \
-	$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent || rc=$$?; exit $$rc
+test-cluster: env test-up ## Run only the tests on real clusters
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q -m cluster tests
 
 .PHONY: test-up
 test-up: env
 	@$(PLAY) playbooks/test_cluster.yml $(ON_TEST_CLUSTER)
 
 .PHONY: lint
-lint: env ## Check style, types, YAML, playbooks, charts and the changelog
+lint: tools ## Check style, types, YAML, playbooks, charts and the changelog
 	@tests/lint.sh
 
 .PHONY: bench
 bench: env test-up ## Measure the engine against bash and kubernetes.core; writes bench/results.json
-	@rc=0; $(BIN)/python bench/run.py || rc=$$?; \
-	$(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent || rc=$$?; exit $$rc
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/python bench/run.py
 
 .PHONY: down
 down: env ## Remove the local cluster of the demo; caches stay

@@ -24,12 +24,9 @@ check mypy mypy --explicit-package-bases --namespace-packages -p ansible_collect
 check yamllint yamllint --strict .
 check ansible-lint ansible-lint --offline --strict
 check changelog antsibull-changelog lint
-helm=$(command -v "$cache/bin/helm" helm | head -1)
-if [ -n "$helm" ]; then
-    for chart in charts/*/*/Chart.yaml; do
-        check "helm $(basename "$(dirname "$chart")")" "$helm" lint --strict --quiet "$(dirname "$chart")"
-    done
-fi
+for chart in charts/*/*/Chart.yaml; do
+    check "helm $(basename "$(dirname "$chart")")" "$cache/bin/helm" lint --strict --quiet "$(dirname "$chart")"
+done
 
 if [ ${#failed[@]} -gt 0 ]; then
     echo "lint failed: ${failed[*]}"
