@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Step `train`: DistributedDataParallel, one process per rank, started by torchrun.
+"""Step `train`: DistributedDataParallel, one process per rank, which finds the others by RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
 
 Every epoch ends with a checkpoint; started again, training goes on after the newest one.
 """
