@@ -66,3 +66,29 @@ def render(run_helm: Callable[..., str], tmp_path_factory: pytest.TempPathFactor
         return [document for document in yaml.safe_load_all(known[key]) if document]
 
     return render
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
+    """A bare git repository with a branch, and its commits, oldest first; the file `version` tells them apart."""
+    work = tmp_path_factory.mktemp("work")
+
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
+        return subprocess.run(
+            ["git", *identity, *arguments], cwd=work, capture_output=True, text=True, check=True
+        ).stdout
+
+    git("init")
+    commits = []
+    for version in ("one", "two", "three"):
+        if version == "three":
+            git("checkout", "-b", "next")
+        (work / "version").write_text(version)
+        git("add", "version")
+        git("commit", "-m", version)
+        commits.append(git("rev-parse", "HEAD").strip())
+    git("checkout", "main")
+    bare = tmp_path_factory.mktemp("bare") / "repository.git"
+    git("clone", "--bare", str(work), str(bare))
+    return str(bare), commits

@@ -38,17 +38,18 @@ class Namespace:
     def __init__(self, name: str, kubeconfig: str, run_helm: Callable[..., str], directory: Path) -> None:
         api = config.new_client_from_config(config_file=kubeconfig)  # type: ignore[no-untyped-call]
         self.name = name
-        self.core: Any = client.CoreV1Api(api)  # type: ignore[no-untyped-call]
-        self._helm = lambda *arguments: run_helm("--kubeconfig", kubeconfig, "--namespace", name, *arguments)
+        self.core: Any = client.CoreV1Api(api)
+        self._where = ("--kubeconfig", kubeconfig, "--namespace", name)
+        self._run_helm = run_helm
         self._directory = directory
 
     def install(self, release: str, chart: str, values: dict[str, Any]) -> None:
         path = self._directory / f"{release}.json"
         path.write_text(json.dumps({"pvc": [], **values}))
-        self._helm("install", release, str(CHARTS / chart), "--values", str(path))
+        self._run_helm(*self._where, "install", release, str(CHARTS / chart), "--values", str(path))
 
     def uninstall(self, release: str) -> None:
-        self._helm("uninstall", release, "--wait")
+        self._run_helm(*self._where, "uninstall", release, "--wait")
 
     def pod(self, release: str, until: Callable[[Any], bool], selector: str = "") -> Any:
         """Return the first pod of a release of which `until` holds."""

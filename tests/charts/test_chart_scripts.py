@@ -7,13 +7,13 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from chart_cases import MINIMAL, Render, scripts
+from chart_script import make
 
 JOB, SERVER = "data-prep/data-process", "serving/generic-server"
-MPI, TORCH = "training/mpijob-distributed", "training/pytorchjob-distributed"
+TORCH = "training/pytorchjob-distributed"
 # Charts whose script is run as it is, with the key of their program and the file name of their script.
 PLAIN = [(JOB, "process", "data-process.sh"), (TORCH, "train", "train-script.sh"), (SERVER, "server", "launcher.sh")]
 plain = pytest.mark.parametrize(("chart", "work", "script"), PLAIN, ids=[chart for chart, *_ in PLAIN])
@@ -25,63 +25,6 @@ NASTY = [
     "printf '%s\\n' \"a b\"  'c\"d' >words   ",
     "---",
 ]
-
-
-class Script:
-    """A script in a directory, with a home."""
-
-    def __init__(self, text: str, directory: Path) -> None:
-        self.home = directory / "home"
-        self.home.mkdir()
-        self.path = directory / "script.sh"
-        self.path.write_text(text)
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "HOSTNAME": "pod-0",
-            "LC_ALL": "C.UTF-8",
-        }
-
-    def run(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["bash", str(self.path)],
-            env=self.environment | environment,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-
-def make(render: Render, directory: Path, chart: str, script: str, values: dict[str, Any]) -> Script:
-    return Script(scripts(render(chart, MINIMAL[chart], values))[script], directory)
-
-
-@pytest.fixture(scope="session")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
-    """A bare git repository with a branch, and its commits, oldest first; the file `version` tells them apart."""
-    work = tmp_path_factory.mktemp("work")
-
-    def git(*arguments: str) -> str:
-        identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
-        return subprocess.run(
-            ["git", *identity, *arguments], cwd=work, capture_output=True, text=True, check=True
-        ).stdout
-
-    git("init")
-    commits = []
-    for version in ("one", "two", "three"):
-        if version == "three":
-            git("checkout", "-b", "next")
-        (work / "version").write_text(version)
-        git("add", "version")
-        git("commit", "-m", version)
-        commits.append(git("rev-parse", "HEAD").strip())
-    git("checkout", "main")
-    bare = tmp_path_factory.mktemp("bare") / "repository.git"
-    git("clone", "--bare", str(work), str(bare))
-    return str(bare), commits
 
 
 @plain
@@ -145,74 +88,10 @@ def test_always_script_cannot_change_the_outcome(render: Render, tmp_path: Path)
     assert (done.returncode, done.stdout) == (3, "still here\n")
 
 
-def test_an_early_exit_is_a_success_and_cleans_up(
-    render: Render, tmp_path: Path, repository: tuple[str, list[str]]
-) -> None:
-    values = {
-        "git": {"repo_url": repository[0]},
-        "pre_script": ["echo already there", "exit 0"],
-        "post_script": ["echo post"],
-    }
-    done = make(render, tmp_path, JOB, "data-process.sh", values).run()
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[1:] == ["already there"]
-    assert list((tmp_path / "home" / "tmp").iterdir()) == []
-
-
 def test_nothing_but_scripts_is_fine(render: Render, tmp_path: Path) -> None:
     values = {"process": {"command": []}, "pre_script": ["echo all the work"]}
     done = make(render, tmp_path, JOB, "data-process.sh", values).run()
     assert (done.returncode, done.stdout) == (0, "all the work\n")
-
-
-@pytest.mark.parametrize("case", ["head", "branch", "commit", "branch and commit"])
-def test_the_clone_is_what_was_pinned(
-    case: str, render: Render, tmp_path: Path, repository: tuple[str, list[str]]
-) -> None:
-    url, commits = repository
-    pins = {
-        "head": ({}, "two"),
-        "branch": ({"branch": "next"}, "three"),
-        "commit": ({"commit": commits[0]}, "one"),
-        "branch and commit": ({"branch": "next", "commit": commits[1]}, "two"),
-    }
-    git, version = pins[case]
-    child = "bash -c 'echo child sees $GIT_CLONE_DIR'"
-    values = {
-        "git": {"repo_url": url, **git},
-        "inline_script": ["echo at $PWD"],
-        "pre_script": ["echo version $(cat version)", "cd /"],
-        "process": {"command": [child]},
-    }
-    script = make(render, tmp_path, JOB, "data-process.sh", values)
-    left = script.home / "tmp" / "pod-0"
-    left.mkdir(parents=True)
-    (left / "left-by-a-killed-pod").touch()
-    done = script.run()
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[1:] == [
-        f"at {left}",
-        f"version {version}",
-        f"child sees {left}",
-        "Processing script done",
-    ]
-    assert not left.exists()
-
-
-def test_a_token_in_the_url_comes_from_the_environment(
-    render: Render, tmp_path: Path, repository: tuple[str, list[str]]
-) -> None:
-    script = make(render, tmp_path, JOB, "data-process.sh", {"git": {"repo_url": "$WHERE/repository.git"}})
-    assert script.run(WHERE=str(Path(repository[0]).parent)).returncode == 0
-
-
-def test_a_clone_that_fails_fails_the_step_and_leaves_nothing(render: Render, tmp_path: Path) -> None:
-    values = {"git": {"repo_url": str(tmp_path / "nowhere")}, "always_script": ["echo always $EXIT_STATUS"]}
-    done = make(render, tmp_path, JOB, "data-process.sh", values).run()
-    assert done.returncode == 128
-    assert done.stdout == "always 128\n"
-    assert "does not exist" in done.stderr
-    assert list((tmp_path / "home" / "tmp").iterdir()) == []
 
 
 @plain
@@ -268,84 +147,3 @@ def test_a_server_in_the_background_is_kept_only_when_asked(render: Render, tmp_
     text = scripts(render(SERVER, MINIMAL[SERVER], {"server": {"keep_alive": True}}))["launcher.sh"]
     assert "sleep infinity &\nwait\n" in text
     assert "sleep infinity" not in scripts(render(SERVER, MINIMAL[SERVER]))["launcher.sh"]
-
-
-MPIRUN = """#!/bin/bash
-echo "mpirun $*"
-echo "ssh with $OMPI_MCA_plm_rsh_args"
-for rank in 0 1; do
-  OMPI_COMM_WORLD_LOCAL_RANK=$rank "${@: -2}" || exit
-done
-"""
-
-
-@pytest.fixture
-def mpi_pod(render: Render, tmp_path: Path, repository: tuple[str, list[str]]) -> Script:
-    """The launcher's script where `mpirun` runs two ranks here, one after the other."""
-    values = {
-        "resources": {"nproc_per_node": 2},
-        "git": {"repo_url": repository[0]},
-        "launcher": {"pre_script": ["echo once before", "export STAMP='a b'"], "post_script": ["echo once after"]},
-        "mpirun": {"args": ["--tag-output", "-x STAMP", "--output-filename $HOME/{{ .Release.Name }}"]},
-        "train": {
-            "command": ["echo rank in $(basename $GIT_CLONE_DIR) with $ONLY_IN_CONTAINER;"],
-            "args": ["exit $STATUS"],
-        },
-        "always_script": ["echo rank over $EXIT_STATUS"],
-    }
-    both = scripts(render(MPI, MINIMAL[MPI], values))
-    paths = {
-        "/etc/config/train-script.sh": str(tmp_path / "train-script.sh"),
-        "/etc/mpi/hostfile": str(tmp_path / "hostfile"),
-        "/dev/shm/container-environment": str(tmp_path / "container-environment"),
-    }
-    for here, there in paths.items():
-        both = {name: text.replace(here, there) for name, text in both.items()}
-    (tmp_path / "train-script.sh").write_text(both["train-script.sh"])
-    (tmp_path / "container-environment").write_text('declare -x ONLY_IN_CONTAINER="a value"\n')
-    (tmp_path / "hostfile").write_text("localhost slots=2\n127.0.0.1:2\n")
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "mpirun").write_text(MPIRUN)
-    (programs / "mpirun").chmod(0o755)
-    script = Script(both["launcher-script.sh"], tmp_path)
-    script.environment["PATH"] = f"{programs}:{script.environment['PATH']}"
-    return script
-
-
-def test_the_launcher_runs_its_lines_once_and_every_rank_the_recipe(mpi_pod: Script, tmp_path: Path) -> None:
-    done = mpi_pod.run(STATUS="0")
-    assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    output = f"--tag-output -x STAMP --output-filename {mpi_pod.home}/demo"
-    assert said[:2] == ["once before", f"mpirun -np 4 {output} /bin/bash {tmp_path}/train-script.sh"]
-    assert "StrictHostKeyChecking=no" in said[2]
-    assert [line for line in said[3:] if not line.startswith("Cloned")] == [
-        "rank in pod-0-0 with a value",
-        "rank over 0",
-        "rank in pod-0-1 with a value",
-        "rank over 0",
-        "Training script done",
-        "once after",
-    ]
-    assert list((mpi_pod.home / "tmp").iterdir()) == []
-
-
-def test_a_rank_that_fails_fails_the_launcher(mpi_pod: Script) -> None:
-    done = mpi_pod.run(STATUS="5")
-    assert done.returncode == 5
-    assert "once after" not in done.stdout
-    assert done.stdout.splitlines()[-1] == "rank over 5"
-
-
-def test_a_worker_without_a_name_is_waited_for_and_then_named(mpi_pod: Script, tmp_path: Path) -> None:
-    (tmp_path / "hostfile").write_text("worker-0.invalid slots=1\n")
-    # No name resolves, and sleep only counts, so that the minute's wait is over at once.
-    for program, line in (("getent", "exit 2"), ("sleep", "echo >>$HOME/slept")):
-        (tmp_path / "bin" / program).write_text(f"#!/bin/bash\n{line}\n")
-        (tmp_path / "bin" / program).chmod(0o755)
-    done = mpi_pod.run(STATUS="0")
-    assert done.returncode == 1
-    assert "worker worker-0.invalid does not resolve after 60 s" in done.stderr
-    assert len((mpi_pod.home / "slept").read_text().splitlines()) == 240
-    assert "mpirun" not in done.stdout
