@@ -16,6 +16,10 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
-        """Read the ledgers."""
-        return run_info(params)
+    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+        """Read the ledgers, and print them where that is asked for."""
+        found = run_info(params)
+        if params["show"]:
+            for line in found["table"]:
+                say(f"{context.host} | {line}")
+        return found

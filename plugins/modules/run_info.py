@@ -24,6 +24,10 @@ options:
     description: Look in every namespace instead of O(namespace).
     type: bool
     default: false
+  show:
+    description: Print the table as well, with a local connection.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -59,6 +63,7 @@ ARGUMENT_SPEC = {
     **CLUSTER,
     "release": {"type": "str"},
     "all_namespaces": {"type": "bool", "default": False},
+    "show": {"type": "bool", "default": False},
 }
 
 

@@ -24,7 +24,7 @@ _NAME_RULE = "lower-case letters, digits and hyphens, starting and ending with a
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a pipeline. `timeout` is in seconds; `recipes` are files, later wins."""
+    """One step of a pipeline. `timeout` is in seconds; `recipes` are files, later wins; `limits` as in `LIMITS`."""
 
     name: str
     chart: str
@@ -34,6 +34,7 @@ class Step:
     keep: bool = False
     until: str | None = None
     fail_on: tuple[str, ...] = ()
+    limits: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,9 @@ class _Key(t.NamedTuple):
     required: bool = False
 
 
+# What `helm_step` tolerates before it fails a step; each may be set per step under its own name.
+LIMITS = ("image_pull_grace", "config_grace", "unschedulable_grace", "max_restarts")
+
 _PIPELINE_KEYS = {
     "name": _Key(str, "a string", required=True),
     "description": _Key(str, "a string"),
@@ -78,6 +82,7 @@ _STEP_KEYS = {
     "timeout": _Key(int, "a whole number of seconds"),
     "keep": _Key(bool, "true or false"),
     "until": _Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
+    **{name: _Key(int, "a whole number") for name in LIMITS},
     "fail_on": _Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
 }
 
@@ -173,6 +178,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
         keep=data.get("keep", False),
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
+        limits={name: data[name] for name in LIMITS if name in data},
     )
 
 
