@@ -1,0 +1,242 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""What every test on a real cluster needs: a namespace, pipelines in it, and plays run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing as t
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGE = "localhost/mlops-eks/base:0.1.0"
+JOB = "data-prep/data-process"
+SERVER = "serving/generic-server"
+# Longer than anything here should take on a busy machine; a test that meets it has failed.
+PATIENCE = 60.0
+
+Json = dict[str, t.Any]
+
+
+def until[T](look: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
+    """Return what `look` returns as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds:g} s still not: {what}")
+        time.sleep(0.05)
+    return found
+
+
+def job(*commands: str, **more: t.Any) -> Json:
+    """Return the recipe of a small Job that runs `commands` one after the other."""
+    resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+    return {
+        "image": IMAGE,
+        "pvc": [],
+        "resources": resources,
+        "process": {"command": ["; ".join(commands)]},
+        **more,
+    }
+
+
+def gated(*commands: str) -> Json:
+    """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
+    loop = "i=0; while [ ! -e /tmp/go ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
+    return job(loop, "echo went", *commands)
+
+
+class Play:
+    """One running `ansible-playbook`; `text` is what it has printed so far."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.text = ""
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, start_new_session=True, errors="replace",
+        )  # fmt: skip
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in t.cast(t.IO[str], self.process.stdout):
+            self.text += line
+
+    def shows(self, text: str, seconds: float = PATIENCE) -> None:
+        """Wait until the play has printed `text`."""
+        deadline = time.monotonic() + seconds
+        while text not in self.text:
+            if not self._reader.is_alive():
+                assert text in self.text, f"the play ended without {text!r}:\n{self.text}"
+            assert time.monotonic() < deadline, f"after {seconds:g} s no {text!r} in:\n{self.text}"
+            time.sleep(0.05)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to its process group, as a terminal or the kernel does."""
+        os.killpg(self.process.pid, number)
+
+    def end(self, rc: int | None = 0, seconds: float = 2 * PATIENCE) -> str:
+        """Wait for the end, check the exit code (`None`: any but 0) and return everything it printed."""
+        try:
+            found = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.send(signal.SIGKILL)
+            raise AssertionError(f"still running after {seconds:g} s:\n{self.text}") from None
+        self._reader.join(5)
+        t.cast(t.IO[str], self.process.stdout).close()
+        assert "Traceback" not in self.text, self.text
+        assert found == rc if rc is not None else found != 0, f"exit code {found}:\n{self.text}"
+        return self.text
+
+
+@dataclass(kw_only=True)
+class Space:
+    """One test's namespace on a real cluster and directory on disk."""
+
+    host: str
+    kubeconfig: str
+    namespace: str
+    directory: Path
+    plays: list[Play] = field(default_factory=list)
+
+    @property
+    def runs(self) -> Path:
+        """Where the evidence goes."""
+        return self.directory / "runs"
+
+    @property
+    def inventory(self) -> Path:
+        """An inventory file that holds this cluster alone."""
+        return self.write_inventory(self.host_variables())
+
+    def host_variables(self) -> dict[str, Json]:
+        """Return the inventory's hosts: this cluster."""
+        return {self.host: {"kubeconfig": self.kubeconfig, "kube_namespace": self.namespace}}
+
+    def write_inventory(self, hosts: dict[str, Json], name: str = "clusters.yml") -> Path:
+        """Write an inventory of `hosts` and return its path."""
+        connection = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+        path = self.directory / name
+        path.write_text(yaml.safe_dump({"clusters": {"vars": connection, "hosts": hosts}}), encoding="utf-8")
+        return path
+
+    # -- what a user writes and types
+
+    def pipeline(self, name: str = "run", /, **recipes: Json) -> Path:
+        """Write a pipeline with one step per recipe, all of them data-process Jobs, and return its directory."""
+        steps = [{"name": step, "chart": JOB, "recipe": f"{step}.yaml", "timeout": 120} for step in recipes]
+        return self.pipeline_of(name, steps, recipes)
+
+    def pipeline_of(self, name: str, steps: list[Json], recipes: dict[str, Json]) -> Path:
+        """Write a pipeline of any `steps` and return its directory."""
+        where = self.directory / name
+        where.mkdir(exist_ok=True)
+        (where / "pipeline.yaml").write_text(yaml.safe_dump({"name": name, "steps": steps}), encoding="utf-8")
+        for step, recipe in recipes.items():
+            (where / f"{step}.yaml").write_text(yaml.safe_dump(recipe, sort_keys=False), encoding="utf-8")
+        return where
+
+    def start(self, playbook: str | Path, *arguments: str, inventory: Path | None = None, **extra: t.Any) -> Play:
+        """Start one of our playbooks (or a file) with `extra` as variables."""
+        path = playbook if isinstance(playbook, Path) else f"playbooks/{playbook}.yml"
+        variables = json.dumps({"runs_dir": str(self.runs), **extra}, default=str)
+        program = str(Path(sys.executable).parent / "ansible-playbook")
+        where = str(inventory or self.inventory)
+        play = Play([program, "-i", where, str(path), "-e", variables, *arguments])
+        self.plays.append(play)
+        return play
+
+    def play(self, playbook: str | Path, *arguments: str, rc: int | None = 0, **extra: t.Any) -> str:
+        """Run a playbook to its end and return what it printed."""
+        return self.start(playbook, *arguments, **extra).end(rc)
+
+    def task(self, module: str, rc: int | None = 0, /, *arguments: str, **parameters: t.Any) -> str:
+        """Run one task in a playbook of its own, as a user's playbook would have it."""
+        where = {"kubeconfig": self.kubeconfig, "namespace": self.namespace, "runs_dir": str(self.runs)}
+        task = {"name": "The task", f"mlops.eks.{module}": {**where, **parameters}}
+        path = self.directory / f"{module}.yml"
+        path.write_text(yaml.safe_dump([{"hosts": "clusters", "gather_facts": False, "tasks": [task]}]))
+        return self.play(path, *arguments, rc=rc)
+
+    # -- what an onlooker sees
+
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
+        """Run kubectl in the namespace and return what it printed."""
+        command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, "--namespace", self.namespace, *arguments]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, errors="replace")
+        assert done.returncode == 0 or not check, f"kubectl {' '.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    def apply(self, document: Json) -> None:
+        """Create or change one object."""
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(document))
+
+    def get(self, what: str, *arguments: str) -> list[Json]:
+        """Return the objects of one kind."""
+        return t.cast(list[Json], json.loads(self.kubectl("get", what, "-o", "json", *arguments))["items"])
+
+    def names(self, what: str) -> list[str]:
+        """Return the names of the objects of one kind."""
+        return sorted(entry["metadata"]["name"] for entry in self.get(what))
+
+    def releases(self) -> list[str]:
+        """Return the Helm releases that are installed, with every state Helm knows."""
+        secrets = self.get("secrets", "-l", "owner=helm")
+        return sorted({secret["metadata"]["labels"]["name"] for secret in secrets})
+
+    def pods_ever(self) -> set[str]:
+        """Return one line for every pod that Jobs of the namespace ever created."""
+        events = self.get("events", "--field-selector", "reason=SuccessfulCreate")
+        return {event["message"] for event in events}
+
+    def ledger(self, release: str = "run") -> dict[str, Json]:
+        """Return the ledger of a run by step."""
+        found = self.kubectl("get", "configmap", f"mlops-eks-{release}", "-o", "json", "--ignore-not-found")
+        return {step: json.loads(text) for step, text in json.loads(found)["data"].items()} if found else {}
+
+    def open_gate(self, workload: str = "job/data-process-run") -> None:
+        """Let a `gated` Job go on."""
+        self.kubectl("exec", workload, "--", "touch", "/tmp/go")
+
+    def record(self, step: str) -> Json:
+        """Return the newest record of a step."""
+        return t.cast(Json, json.loads((self.evidence(step) / "step.json").read_text(encoding="utf-8")))
+
+    def evidence(self, step: str) -> Path:
+        """Return the newest evidence directory of a step."""
+        found = sorted(self.runs.glob(f"*/{self.host}/??-{step}"), key=lambda path: path.stat().st_mtime_ns)
+        assert found, f"no evidence of {step} in {self.runs}"
+        return found[-1]
+
+    def log(self, step: str) -> list[str]:
+        """Return the archived log of a step with one container."""
+        (file,) = (self.evidence(step) / "logs").iterdir()
+        return file.read_text(encoding="utf-8").splitlines()
+
+
+def kubectl_binary() -> str:
+    """Return the kubectl this project built, or the one on PATH."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    built = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks") / "bin" / "kubectl"
+    return str(built) if built.exists() else "kubectl"
+
+
+def ticks(lines: list[str]) -> list[int]:
+    """Return the numbers of the `tick` lines."""
+    return [int(line.removeprefix("tick ")) for line in lines if line.startswith("tick ")]
+
+
+def consecutive(numbers: list[int]) -> bool:
+    """Return whether the numbers are 1, 2, 3 ... without a gap or a repetition."""
+    return numbers == list(range(1, len(numbers) + 1)) and bool(numbers)
