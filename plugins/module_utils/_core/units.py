@@ -28,7 +28,7 @@ _SUFFIXES = {
     "Pi": 2.0**50,
     "Ei": 2.0**60,
 }
-_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkMGTPE]?i?)")
+_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkKMGTPE]?i?)")
 
 
 def quantity(text: str | float) -> float:

@@ -13,8 +13,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 
 _CONDITION = re.compile(r"condition=(?P<type>[^=]+)(?:=(?P<value>.+))?")
-_JSONPATH = re.compile(r"jsonpath='?\{\.?(?P<path>[^}]+)\}'?(?:==?(?P<value>.+))?")
-_PART = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\['([^']+)'\]")
+_JSONPATH = re.compile(r"jsonpath='?\{\.?(?P<path>[^.}][^}]*)\}'?(?:==?(?P<value>.+))?")
+_PART = re.compile(r"\.?((?:[\w/:-]|\\.)+)|\[(\d+)\]|\['([^']+)'\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,9 @@ class Expression:
         """Return whether the object satisfies the expression."""
         if self.condition is not None:
             found = condition(entry, self.condition)
-            return found is not None and str(found.get("status", "")).lower() == (self.value or "true").lower()
+            if found is None or _stale(entry, found):
+                return False
+            return str(found.get("status", "")).lower() == (self.value or "true").lower()
         at = lookup(entry, self.path)
         if self.value is None:
             return at is not None
@@ -45,13 +47,22 @@ def parse(text: str) -> Expression:
     """
     if match := _CONDITION.fullmatch(text.strip()):
         return Expression(text=text, condition=match["type"], value=match["value"])
-    if match := _JSONPATH.fullmatch(text.strip()):
-        parts = tuple(int(index) if index else key or quoted for key, index, quoted in _PART.findall(match["path"]))
-        if parts:
-            return Expression(text=text, path=parts, value=match["value"])
+    match = _JSONPATH.fullmatch(text.strip())
+    # Anything beyond keys and indices, such as a filter, would be a question that never comes true.
+    if match and re.fullmatch(f"(?:{_PART.pattern})+", match["path"]):
+        parts = [int(index) if index else key or quoted for key, index, quoted in _PART.findall(match["path"])]
+        path = tuple(re.sub(r"\\(.)", r"\1", part) if isinstance(part, str) else part for part in parts)
+        return Expression(text=text, path=path, value=match["value"])
     raise InvalidInputError(
-        f"{text!r} is no wait expression: write condition=TYPE[=VALUE] or jsonpath={{.status.phase}}=VALUE."
+        f"{text!r} is no wait expression: write condition=TYPE[=VALUE] or jsonpath={{.status.phase}}=VALUE, "
+        "the path made of keys and [indices]."
     )
+
+
+def _stale(entry: Document, found: Document) -> bool:
+    """Return whether the condition speaks of an earlier generation of the object, as kubectl asks too."""
+    seen = found.get("observedGeneration") or (entry.get("status") or {}).get("observedGeneration")
+    return seen is not None and int(seen) < int(entry["metadata"].get("generation") or 0)
 
 
 def condition(entry: Document, kind: str) -> Document | None:
