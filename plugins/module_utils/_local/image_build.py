@@ -29,7 +29,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.locking import lo
 Say = Callable[[str], None]
 DEBIAN = re.compile(r"(?:docker\.io/)?(?:library/)?debian:(?P<suite>[a-z]+)(?:-slim)?")
 # Bump when the way images are made changes, so that archives made the old way are not taken for new ones.
-RECIPE = "1"
+RECIPE = "2"
 BASE_DOCS = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 SHOWN_LINES = 200
 IGNORED = ("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".git")
@@ -120,7 +120,9 @@ class ImageBuilder:
             argv += ["--format", "oci", "--timestamp", "0", *mounts, "--tag", image.name]
             argv += ["--file", image.context / "Containerfile", image.context]
             self._show(argv, f"image {image.name}")
-            run([*buildah, "push", "--quiet", "--disable-compression", image.name, f"oci-archive:{made}:{image.name}"])
+            packed = made.with_name("packed.tar")
+            run([*buildah, "push", "--quiet", image.name, f"oci-archive:{packed}:{image.name}"])
+            oci.decompress(packed, image.name, made)
             run([*buildah, "rmi", image.name])
 
     def _ensure_base(self, buildah: Sequence[str | Path], base: str, scratch: Path) -> list[str]:

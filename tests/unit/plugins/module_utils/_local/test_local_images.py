@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import io
 import json
 import tarfile
@@ -56,6 +58,24 @@ def test_same_files_same_bytes(archive: Path, tmp_path: Path, program: Path) -> 
     oci.layer_of_files({"/opt/pause": program}, tmp_path / "again.tar")
     oci.write_archive(oci.Image(name="localhost/x:1", entrypoint=["/opt/pause"]), tmp_path / "again.tar", archive)
     assert archive.read_bytes() == first
+
+
+def test_layers_are_decompressed(archive: Path, tmp_path: Path) -> None:
+    """Pack the archive as buildah does, then unpack it again: the bytes are the first ones."""
+    manifest = json.loads(blob(archive, containerd.read_archive(archive).digest))
+    packed = gzip.compress(blob(archive, manifest["layers"][0]["digest"]))
+    manifest["layers"][0]["digest"] = f"sha256:{hashlib.sha256(packed).hexdigest()}"
+    config = blob(archive, manifest["config"]["digest"])
+    text = json.dumps(manifest).encode()
+    index = {"manifests": [{"digest": f"sha256:{hashlib.sha256(text).hexdigest()}"}]}
+    members = {f"blobs/sha256/{hashlib.sha256(content).hexdigest()}": content for content in (packed, config, text)}
+    with tarfile.open(tmp_path / "packed.tar", "w") as out:
+        for name, content in {"index.json": json.dumps(index).encode(), **members}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            out.addfile(entry, io.BytesIO(content))
+    oci.decompress(tmp_path / "packed.tar", "localhost/x:1", tmp_path / "unpacked.tar")
+    assert (tmp_path / "unpacked.tar").read_bytes() == archive.read_bytes()
 
 
 def test_unreadable_archives_are_named(tmp_path: Path) -> None:
