@@ -54,7 +54,9 @@ def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, 
             say(f"uninstalling {name}")
             helm.uninstall(name)
     steps = sorted(entry.step for entry in stopped)
-    said = f"run {release}: stopped {', '.join(steps)}" if steps else f"run {release}: nothing was running"
+    done = f"{'would stop' if check else 'stopped'} {', '.join(steps)}"
+    said = f"run {release}: {done if steps else 'nothing is running'}"
+    say(said)
     return {"changed": bool(steps or installed), "msg": said, "stopped": steps, "uninstalled": installed}
 
 
