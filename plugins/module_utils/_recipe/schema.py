@@ -55,9 +55,11 @@ def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
 
 
 def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
-    known = list(t.cast(Mapping[str, t.Any], error.schema).get("properties", {}))
+    properties = t.cast(Mapping[str, t.Any], error.schema).get("properties", {})
+    # A key that is listed only to be refused, and what Helm itself adds, are nobody's typing error.
+    known = [key for key, rule in properties.items() if "const" not in rule and key not in ("common", "global")]
     for key in t.cast(Mapping[str, t.Any], error.instance):
-        if key in known:
+        if key in properties:
             continue
         at = where.at((*path, key))
         nested = t.cast(t.Any, error.instance)[key]
@@ -81,6 +83,9 @@ def _message(error: ValidationError) -> str:
     if error.validator == "required":
         missing = [key for key in rule if key not in t.cast(t.Any, error.instance)]
         return f"missing {', '.join(map(repr, missing))}."
+    if error.validator == "const":
+        # Our charts refuse a known mistake this way and say in the description what is right.
+        return str(t.cast(Mapping[str, t.Any], error.schema).get("description", f"expected {rule!r}."))
     if error.validator == "pattern":
         return f"found {found}, which does not match {rule!r}."
     return f"{error.message}." if len(error.message) < 200 else f"does not satisfy {error.validator} of the schema."
