@@ -25,8 +25,10 @@ check yamllint yamllint --strict .
 check ansible-lint ansible-lint --offline --strict
 check changelog antsibull-changelog lint
 for chart in charts/*/*/Chart.yaml; do
-    check "helm $(basename "$(dirname "$chart")")" "$cache/bin/helm" lint --strict --quiet "$(dirname "$chart")"
+    check "helm $(basename "$(dirname "$chart")")" "$cache/bin/helm" lint --strict --quiet \
+        --values "$(dirname "$chart")/ci/minimal-values.yaml" "$(dirname "$chart")"
 done
+check schemas python charts/generate.py --check
 
 if [ ${#failed[@]} -gt 0 ]; then
     echo "lint failed: ${failed[*]}"
