@@ -99,9 +99,9 @@ class Cluster:
             if processes.state(component, self.layout) == "stopped":
                 processes.stop(self.layout, component.name)
         sweep.remove_dead_sockets(self.layout)
-        with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+        with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
             self._start(lambda component: component.name in FIRST)
-            importing = pool.submit(self._import_images, pool)
+            importing = pool.submit(self._import_images)
             self._wait("API server is ready", self._api().is_ready)
             self._wait("the namespace's objects are made", self._objects_are_made, quiet=True)
             self._wait("containerd is ready", lambda: containerd.is_up(self.layout))
@@ -160,15 +160,14 @@ class Cluster:
             processes.start(component, self.layout)
             self._note(f"{component.name} {'started' if state == 'stopped' else f'restarted, it was {state}'}")
 
-    def _import_images(self, pool: concurrent.futures.Executor) -> None:
+    def _import_images(self) -> None:
         self._wait("", lambda: containerd.is_up(self.layout), quiet=True)
         present = containerd.present(self.layout)
         lacking = [archive for archive in self.images if present.get(archive.name) != archive.digest]
-        # Largest first: two at a time, the last one to finish decides how long it takes.
-        lacking.sort(key=lambda archive: -archive.path.stat().st_size)
-        jobs = [pool.submit(self._import_image, archive) for archive in lacking]
-        for job in jobs:
-            job.result()
+        # Smallest first, one at a time: the sandbox image is wanted at once, images that share layers unpack them once,
+        # and the control plane, which starts meanwhile, keeps a core.
+        for archive in sorted(lacking, key=lambda archive: archive.path.stat().st_size):
+            self._import_image(archive)
 
     def _import_image(self, archive: containerd.Archive) -> None:
         start = time.monotonic()
