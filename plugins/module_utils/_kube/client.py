@@ -96,12 +96,12 @@ class Kube:
             try:
                 answer = self._send(method, path, params, payload, content_type)
                 if answer.status < 400:
-                    return t.cast(Document, json.loads(answer.data or b"{}"))
+                    return self._parsed(answer.data)
                 # A stale token is renewed by the next attempt; a rejected one stays rejected.
                 if answer.status not in _RETRIED and not (answer.status == 401 and attempt < 3):
                     raise refusal(answer.status, answer.data, f"{method} {path}")
                 problem = f"HTTP {answer.status}"
-                wait = float(answer.headers.get("Retry-After") or 0)
+                wait = _seconds(answer.headers.get("Retry-After"))
             except urllib3.exceptions.HTTPError as error:
                 problem = _reason(error)
             wait = max(wait, min(0.2 * 2**attempt, 10.0)) * random.uniform(0.5, 1.0)
@@ -111,6 +111,14 @@ class Kube:
                     "Check that it runs, the kubeconfig and the network, then run the same command again."
                 )
             self.clock.sleep(wait)
+
+    def _parsed(self, body: bytes) -> Document:
+        try:
+            return t.cast(Document, json.loads(body or b"{}"))
+        except ValueError:
+            raise ClusterError(
+                f"cluster {self.server}: its answer is not JSON. Is 'server' in the kubeconfig really the API server?"
+            ) from None
 
     def stream(self, path: str, params: Params | None = None, *, read_timeout: float) -> urllib3.BaseHTTPResponse:
         """Open a response that is read as it arrives; the caller closes it.
@@ -175,6 +183,11 @@ def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError
             return ClusterError(f"{what}: refused with HTTP {status}: {said}", status=status)
 
 
+def _seconds(header: str | None) -> float:
+    """Return what a `Retry-After` header asks for; its other form, a date, is for browsers."""
+    return float(header) if header and header.isdigit() else 0.0
+
+
 def _reason(error: urllib3.exceptions.HTTPError) -> str:
     inner = getattr(error, "reason", None) or error
     text = str(inner).split(": ", 1)[-1] if "object at" in str(inner) else str(inner)
@@ -201,6 +214,10 @@ def _configure(kubeconfig: str, context: str | None) -> Configuration:
         )
     except kube_config.ConfigException as error:
         raise InvalidInputError(f"kubeconfig {kubeconfig}: {str(error).splitlines()[0]}") from error
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        # What the library says of a malformed entry names its own code, not the entry.
+        said = f"an entry of clusters, contexts or users is malformed ({error})"
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: {said.splitlines()[0]}. Write it anew.") from error
     return settings
 
 

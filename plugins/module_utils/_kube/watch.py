@@ -11,14 +11,17 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 import typing as t
 from collections.abc import Callable, Iterator
 
 import urllib3
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import WATCH_SECONDS, Document, Kube, Params
 
+# A watch that ended sooner than this, in seconds, did not do its work.
+_QUICK = 1.0
 Verb = t.Literal["SEEN", "GONE", "SYNCED", "ERROR"]
 # Called with the verb and the object: SEEN (new or changed), GONE (deleted), SYNCED (a list was delivered whole),
 # ERROR (`{"message": text}`, something worth knowing; the watch goes on).
@@ -38,6 +41,8 @@ class Watch(threading.Thread):
         self._stopped = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._known: dict[str, Document] = {}
+        # Where the watch has got to; kept here so that a lost connection costs nothing already delivered.
+        self._at = ""
 
     def stop(self) -> None:
         """End the watch; a blocked read is woken."""
@@ -46,28 +51,25 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         """List, watch, and begin again after whatever happens."""
-        version, failures = "", 0
+        failures = 0
         while not self._stopped.is_set():
+            begun = time.monotonic()
             try:
-                version = version or self._list()
-                version = self._follow(version)
-                failures = 0
+                self._at = self._at or self._list()
+                self._follow()
             except _GoneError:
-                version = ""
-            except AbsentError as error:
-                # The resource type itself is missing (its CRD was removed or never was).
-                version = self._complain(error, failures := failures + 1)
+                self._at = ""
             except (ClusterError, ConflictError) as error:
-                version = self._complain(error, failures := failures + 1)
+                # Also when the resource type itself is missing: its CRD was removed or never was.
+                self._at = ""
+                self._handle("ERROR", {"message": str(error)})
             except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError):
                 # AttributeError: urllib3 drops its file object when the response is shut down under a reader.
-                failures += 1
+                pass
+            # Whatever ends at once, an error or a proxy that closes watches, must not be asked at once again.
+            failures = failures + 1 if time.monotonic() - begun < _QUICK else 0
+            if failures:
                 self._stopped.wait(backoff(failures))
-
-    def _complain(self, error: Exception, failures: int) -> str:
-        self._handle("ERROR", {"message": str(error)})
-        self._stopped.wait(backoff(failures))
-        return ""
 
     def _list(self) -> str:
         answer = self._kube.request("GET", self._path, params=self._params)
@@ -82,26 +84,28 @@ class Watch(threading.Thread):
         self._handle("SYNCED", {})
         return str(answer["metadata"]["resourceVersion"])
 
-    def _follow(self, version: str) -> str:
+    def _follow(self) -> None:
         params = {
             **self._params,
             "watch": 1,
             "allowWatchBookmarks": "true",
-            "resourceVersion": version,
+            "resourceVersion": self._at,
             "timeoutSeconds": WATCH_SECONDS,
         }
         # Closed by the server after WATCH_SECONDS; silence much longer than that means a dead connection.
         response = self._kube.stream(self._path, params, read_timeout=WATCH_SECONDS + 30)
         self._response = response
         try:
+            if self._stopped.is_set():
+                # It came too late for `stop` to wake it.
+                return
             for line in _lines(response):
                 if self._stopped.is_set():
                     break
-                version = self._one(json.loads(line)) or version
+                self._at = self._one(json.loads(line)) or self._at
         finally:
             self._response = None
             response.close()
-        return version
 
     def _one(self, event: Document) -> str:
         entry = event["object"]

@@ -92,10 +92,13 @@ class LogFollower(threading.Thread):
         params = dict(self._params)
         seen, skip = self._last, self._same
         if seen:
-            params["sinceTime"] = seen.decode().split(".")[0].rstrip("Z") + "Z"
+            params["sinceTime"] = _since(seen)
         response = self._response = self._kube.stream(self._path, params, read_timeout=_SILENCE)
         rest = b""
         try:
+            if self._stopped.is_set():
+                # It came too late for `stop` to wake it.
+                return
             while chunk := response.read1(1 << 20):
                 *lines, rest = (rest + chunk).split(b"\n")
                 if seen:
@@ -111,9 +114,9 @@ class LogFollower(threading.Thread):
         """Write lines without their stamps and note the last stamp."""
         if not lines:
             return
-        stamps_and_texts = [line.partition(b" ") for line in lines]
+        stamps_and_texts = [_split(line) for line in lines]
         self._note(stamps_and_texts)
-        texts = [text for _, _, text in stamps_and_texts]
+        texts = [text for _, text in stamps_and_texts]
         written = b"\n".join(texts) + end
         archive.write(written)
         archive.flush()
@@ -123,15 +126,29 @@ class LogFollower(threading.Thread):
         if self._screen:
             self._screen.offer(self._prefix, texts)
 
-    def _note(self, lines: list[tuple[bytes, bytes, bytes]]) -> None:
+    def _note(self, lines: list[tuple[bytes, bytes]]) -> None:
         last = lines[-1][0]
+        if not last:
+            return
         same = 0
-        for stamp, _, _ in reversed(lines):
+        for stamp, _ in reversed(lines):
             if stamp != last:
                 break
             same += 1
         self._same = self._same + same if last == self._last and same == len(lines) else same
         self._last = last
+
+
+def _split(line: bytes) -> tuple[bytes, bytes]:
+    """Return stamp and text; the kubelet's own words, such as that a log is gone, carry no stamp."""
+    stamp, space, text = line.partition(b" ")
+    return (stamp, text) if space and stamp[10:11] == b"T" and stamp[:4].isdigit() else (b"", line)
+
+
+def _since(stamp: bytes) -> str:
+    """Return the whole second of a stamp, in its own time zone: that of the node."""
+    second, offset = stamp[:19].decode(), stamp[19:].decode()
+    return second + offset.lstrip(".0123456789")
 
 
 def _unseen(lines: list[bytes], last: bytes, skip: int) -> tuple[list[bytes], bytes, int]:
