@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import typing as t
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,7 +76,10 @@ class Lock:
         begun, told, last, changed = self._clock.now(), False, "", self._clock.now()
         while not self._try():
             lease = self._kube.get(self._path)
-            spec = (lease or {}).get("spec") or {}
+            if lease is None:
+                # Given back in this moment.
+                continue
+            spec = lease.get("spec") or {}
             holder, renewed, now = str(spec.get("holderIdentity") or ""), str(spec.get("renewTime")), self._clock.now()
             alive = last not in ("", renewed)
             if renewed != last:
@@ -85,7 +87,7 @@ class Lock:
             duration = float(spec.get("leaseDurationSeconds") or DURATION)
             if alive and now - begun >= patience:
                 raise ConflictError(self._refusal(holder, str(spec.get("acquireTime"))), holder=shown(holder))
-            if now - changed > duration and lease and self._write(lease):
+            if now - changed > duration and self._write(lease):
                 break
             if not told:
                 say(f"release {self._release} is locked by {shown(holder)}; waiting to see whether it is alive")
@@ -99,14 +101,25 @@ class Lock:
         self._stopped.set()
         if self._lease is None:
             return
-        version = self._lease["metadata"]["resourceVersion"]
         try:
-            self._kube.request("DELETE", self._path, body={"preconditions": {"resourceVersion": version}})
-        except (ClusterError, ConflictError):
-            # Somebody took it, or the cluster is away: it expires by itself.
+            if not self._delete(self._lease):
+                # Written since: by a renewal of ours under way, or by somebody who took it.
+                current = self._kube.get(self._path)
+                if current and current["spec"].get("holderIdentity") == self._me:
+                    self._delete(current)
+        except ClusterError:
+            # The cluster is away: it expires by itself.
             return
         finally:
             self._lease = None
+
+    def _delete(self, lease: Document) -> bool:
+        version = lease["metadata"]["resourceVersion"]
+        try:
+            self._kube.request("DELETE", self._path, body={"preconditions": {"resourceVersion": version}})
+        except ConflictError:
+            return False
+        return True
 
     def _refusal(self, holder: str, since: str) -> str:
         age = ""
@@ -131,7 +144,9 @@ class Lock:
         except ConflictError:
             lease = self._kube.get(self._path)
             holder = str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")
-            return bool(lease) and (not holder or is_dead(holder)) and self._write(t.cast(Document, lease))
+            # Our own name stands there when the answer to the creation was lost on its way.
+            free = holder in ("", self._me) or is_dead(holder)
+            return lease is not None and free and self._write(lease)
         return True
 
     def _spec(self, now: str) -> Document:
