@@ -43,11 +43,10 @@ options:
     type: dict
   keep:
     description:
-      - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-
-        step), and a
-        changed recipe upgrades it in place.
+      - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-step),
+        and a changed recipe upgrades it in place.
+      - When omitted, as the chart's annotation C(mlops.eks/until) says.
     type: bool
-    default: false
   cleanup:
     description: When to uninstall a release whose workload has ended.
     type: str
@@ -154,7 +153,7 @@ ARGUMENT_SPEC = {
     "chart": {"type": "str", "required": True},
     "recipe": {"type": "list", "elements": "path"},
     "values": {"type": "dict"},
-    "keep": {"type": "bool", "default": False},
+    "keep": {"type": "bool"},
     "cleanup": {"type": "str", "choices": ["always", "on_success", "never"], "default": "always"},
     "force": {"type": "bool", "default": False},
     "replace": {"type": "bool", "default": False},

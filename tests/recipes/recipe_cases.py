@@ -45,7 +45,7 @@ def _cases(directory: Path) -> list[Case]:
         Case(
             directory=directory,
             step=step,
-            release=pipeline.helm_release(found.name, step.name, keep=step.keep),
+            release=pipeline.helm_release(found.name, step.name, keep=pipeline.stays(step)),
         )
         for step in found.steps
     ]

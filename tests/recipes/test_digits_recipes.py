@@ -34,7 +34,7 @@ def test_every_step_works_under_the_pipeline_s_release(pipeline: str, step: str)
 
 def test_call_reaches_the_service_that_serve_leaves() -> None:
     serve = BY_STEP["digits", "serve"]
-    assert serve.step.keep
+    assert serve.release == "digits-serve"
     (service,) = [document for document in documents(serve) if document["kind"] == "Service"]
     port: Any = service["spec"]["ports"][0]["port"]
     assert environment(BY_STEP["digits", "call"])["SERVICE_URL"] == f"http://{service['metadata']['name']}:{port}"

@@ -23,13 +23,17 @@ _NOT_CONTENT = ("README.md", "ci", ".helmignore")
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """One chart directory. `digest` is the SHA-256 of everything in it that shapes what is installed."""
+    """One chart directory.
+
+    `serves` says that its workload ends ready and stays; `digest` is the SHA-256 of all that shapes what is installed.
+    """
 
     ref: str
     path: Path
     name: str
     version: str
     digest: str
+    serves: bool
     defaults: dict[str, t.Any]
     schema: dict[str, t.Any] | None
 
@@ -63,6 +67,7 @@ def _read(ref: str, path: Path) -> Chart:
         name=str(meta.get("name", path.name)),
         version=str(meta.get("version", "0")),
         digest=digest(path),
+        serves=(meta.get("annotations") or {}).get("mlops.eks/until") == "ready",
         defaults=load(values).data if values.is_file() else {},
         schema=parsed,
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
 FILE = "pipeline.yaml"
@@ -24,14 +25,18 @@ _NAME_RULE = "lower-case letters, digits and hyphens, starting and ending with a
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a pipeline. `timeout` is in seconds; `recipes` are files, later wins; `limits` as in `LIMITS`."""
+    """One step of a pipeline.
+
+    `timeout` is in seconds; of `recipes` the later wins; `keep` is `None` where the chart is to say whether it serves;
+    `limits` holds what is given of `LIMITS`.
+    """
 
     name: str
     chart: str
     recipes: tuple[str, ...]
     values: dict[str, t.Any] = field(default_factory=dict)
     timeout: int = 86400
-    keep: bool = False
+    keep: bool | None = None
     until: str | None = None
     fail_on: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict)
@@ -131,6 +136,11 @@ def choose(pipeline: Pipeline, *, from_step: str | None, only_steps: Sequence[st
     return chosen
 
 
+def stays(step: Step) -> bool:
+    """Return whether the step stays installed: as the pipeline says, else as its chart does."""
+    return find(step.chart).serves if step.keep is None else step.keep
+
+
 def helm_release(release: str, step: str, *, keep: bool) -> str:
     """Return the Helm release of a step: a step that stays installed needs a name of its own."""
     return f"{release}-{step}" if keep else release
@@ -175,7 +185,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
         recipes=tuple(str(base / str(name)) for name in recipes),
         values=data.get("values", {}),
         timeout=data.get("timeout", 86400),
-        keep=data.get("keep", False),
+        keep=data.get("keep"),
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
         limits={name: data[name] for name in LIMITS if name in data},

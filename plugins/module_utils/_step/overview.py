@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     choose,
     helm_release,
     read,
+    stays,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
@@ -34,7 +35,7 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     pipeline = read(_locate(params["pipeline"]))
     release = params["release"] or pipeline.name
     for step in pipeline.steps:
-        check_release(helm_release(release, step.name, keep=step.keep))
+        check_release(helm_release(release, step.name, keep=stays(step)))
         _check(step)
     chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
     return {
@@ -73,4 +74,5 @@ def _row(pipeline: Pipeline, step: Step) -> dict[str, t.Any]:
     names = [entry.name for entry in pipeline.steps]
     index = names.index(step.name)
     found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
-    return {**found, "index": index + 1, "total": len(names), "after": names[:index]}
+    keep = stays(pipeline.steps[index])
+    return {**found, "keep": keep, "index": index + 1, "total": len(names), "after": names[:index]}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import check_release, helm_release
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 
@@ -110,7 +111,7 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
         pipeline=params["pipeline"] or params["release"],
         index=params["index"],
         total=params["total"],
-        keep=params["keep"],
+        keep=find(params["chart"]).serves if params["keep"] is None else params["keep"],
         replace=params["replace"],
         force=params["force"],
         cleanup=params["cleanup"],
