@@ -40,7 +40,8 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
     if entry and _fresh(task, identity, entry, entries):
         why = f"identical step {entry.outcome} at {entry.finished} in run {entry.run_id}"
         if not task.keep:
-            return Decision(action="skip", why=why, uninstall=same)
+            # What is still installed was left by a controller that died, or on purpose.
+            return Decision(action="skip", why=why, uninstall=same and task.cleanup != "never")
         if same and latest and latest.status == "deployed":
             return Decision(action="attach", why=why, settled=True)
     if latest is None:

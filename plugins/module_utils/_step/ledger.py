@@ -49,7 +49,7 @@ def parse(document: Document) -> dict[str, Entry]:
         try:
             found = json.loads(text)
             entries[step] = Entry(**{key: value for key, value in found.items() if key in Entry.__dataclass_fields__})
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             continue
     return entries
 

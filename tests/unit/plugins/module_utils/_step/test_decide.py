@@ -1,0 +1,188 @@
+"""Skip, re-attach, install, upgrade, recover, refuse: the whole table."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, label
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+ME, OTHER = "a" * 64, "b" * 64
+
+
+def task(**more: t.Any) -> Task:
+    base = {
+        "cluster": "local",
+        "namespace": "team",
+        "release": "digits",
+        "step": "train",
+        "chart": "c",
+        "run_id": "r",
+        "runs_dir": Path("runs"),
+    }
+    return Task(**{**base, **more})
+
+
+def entry(
+    outcome: str = "succeeded",
+    *,
+    step: str = "train",
+    identity: str = ME,
+    finished: str | None = "2026-11-21T09:05:00.000Z",
+    **more: t.Any,
+) -> Entry:
+    base = {
+        "run_id": "r0",
+        "pipeline": "p",
+        "helm_release": "digits",
+        "controller": "h",
+        "started": "2026-11-21T09:01:00.000Z",
+    }
+    return Entry(**{**base, "step": step, "identity": identity, "outcome": outcome, "finished": finished, **more})
+
+
+def release(status: str = "deployed", *, identity: str = ME, step: str = "train", revision: int = 1) -> Release:
+    return Release(name="digits", status=status, revision=revision, identity=label(identity), step=step)
+
+
+RUNNING = entry("running", finished=None)
+# Name: task, ledger entries, revisions, what is decided.
+TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t.Any]]] = {
+    "first time": ({}, [], [], {"action": "install"}),
+    "succeeded before": ({}, [entry()], [], {"action": "skip"}),
+    "succeeded, uninstall was interrupted": ({}, [entry()], [release()], {"action": "skip", "uninstall": True}),
+    "succeeded and left installed on purpose": ({"cleanup": "never"}, [entry()], [release()], {"action": "skip"}),
+    "succeeded, another step runs now": (
+        {},
+        [entry(), entry("running", step="evaluate", finished=None)],
+        [release(identity=OTHER, step="evaluate")],
+        {"action": "skip"},
+    ),
+    "succeeded with other values": ({}, [entry(identity=OTHER)], [], {"action": "install"}),
+    "failed before": ({}, [entry("failed")], [], {"action": "install"}),
+    "timed out before": ({}, [entry("timed_out")], [], {"action": "install"}),
+    "cancelled before": ({}, [entry("cancelled")], [], {"action": "install"}),
+    "controller died before the install": ({}, [RUNNING], [], {"action": "install"}),
+    "controller died while it ran": ({}, [RUNNING], [release()], {"action": "attach"}),
+    "running, the ledger was lost": ({}, [], [release()], {"action": "attach"}),
+    "failed and left installed": ({}, [entry("failed")], [release()], {"action": "install", "uninstall": True}),
+    "an earlier step has ended and was left installed": (
+        {},
+        [entry(step="data")],
+        [release(identity=OTHER, step="data")],
+        {"action": "install", "uninstall": True},
+    ),
+    "forced, succeeded before": ({"force": True}, [entry()], [], {"action": "install"}),
+    "forced while it runs": ({"force": True}, [RUNNING], [release()], {"action": "install", "uninstall": True}),
+    "replace what runs with other values": (
+        {"replace": True},
+        [entry("running", identity=OTHER, finished=None)],
+        [release(identity=OTHER)],
+        {"action": "install", "uninstall": True},
+    ),
+    "helm died installing": ({}, [RUNNING], [release("pending-install")], {"action": "install", "uninstall": True}),
+    "helm died uninstalling": ({}, [RUNNING], [release("uninstalling")], {"action": "install", "uninstall": True}),
+    "helm failed": ({}, [entry("failed")], [release("failed")], {"action": "install", "uninstall": True}),
+    "server, first time": ({"keep": True}, [], [], {"action": "install"}),
+    "server as it was left": (
+        {"keep": True},
+        [entry("ready")],
+        [release()],
+        {"action": "attach", "settled": True},
+    ),
+    "server was uninstalled by hand": ({"keep": True}, [entry("ready")], [], {"action": "install"}),
+    "server, controller died": ({"keep": True}, [RUNNING], [release()], {"action": "attach"}),
+    "server with other values": (
+        {"keep": True},
+        [entry("ready", identity=OTHER)],
+        [release(identity=OTHER)],
+        {"action": "upgrade"},
+    ),
+    "server, forced": ({"keep": True, "force": True}, [entry("ready")], [release()], {"action": "upgrade"}),
+    "server, helm died upgrading": (
+        {"keep": True},
+        [entry("ready", identity=OTHER)],
+        [
+            release("superseded", identity=OTHER),
+            release("deployed", identity=OTHER, revision=2),
+            release("pending-upgrade", revision=3),
+        ],
+        {"action": "upgrade", "rollback": 2},
+    ),
+    "server, helm died rolling back": (
+        {"keep": True},
+        [RUNNING],
+        [release("superseded", revision=1), release("pending-rollback", revision=2)],
+        {"action": "upgrade", "rollback": 1},
+    ),
+    "server, helm died at the first upgrade of nothing": (
+        {"keep": True},
+        [RUNNING],
+        [release("pending-upgrade")],
+        {"action": "install", "uninstall": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_table(name: str) -> None:
+    more, entries, revisions, expected = TABLE[name]
+    found = decide(task(**more), ME, {one.step: one for one in entries}, revisions)
+    assert found == Decision(**{"why": found.why, **expected})
+    assert found.why
+
+
+@pytest.mark.parametrize(
+    ("holder", "words"),
+    [
+        (entry("running", identity=OTHER, step="train", finished=None), "step 'train' since 2026-11-21T09:01:00.000Z"),
+        (entry("running", identity=OTHER, step="data", finished=None), "step 'data' since 2026-11-21T09:01:00.000Z"),
+    ],
+)
+def test_what_runs_with_other_values_is_refused(holder: Entry, words: str) -> None:
+    with pytest.raises(ConflictError) as caught:
+        decide(task(), ME, {holder.step: holder}, [release(identity=OTHER, step=holder.step)])
+    message = str(caught.value)
+    assert words in message
+    assert "release digits in namespace team" in message
+    assert "stop.yml -e release=digits" in message
+    assert "replace=true" in message
+
+
+def test_a_release_of_somebody_else_is_refused() -> None:
+    foreign = Release(name="digits", status="deployed", revision=4, identity="", step="")
+    with pytest.raises(ConflictError, match="not installed by this collection"):
+        decide(task(), ME, {}, [foreign])
+
+
+@pytest.mark.parametrize(
+    ("earlier", "action"),
+    [
+        (None, "skip"),
+        (entry(step="data", finished="2026-11-21T09:04:00.000Z"), "skip"),
+        (entry(step="data", finished="2026-11-21T09:05:00.000Z"), "skip"),
+        (entry(step="data", finished="2026-11-21T09:06:00.000Z"), "install"),
+        (entry("running", step="data", finished=None), "install"),
+    ],
+)
+def test_a_success_is_stale_when_an_earlier_step_is_newer(earlier: Entry | None, action: str) -> None:
+    entries = {"train": entry()} | ({earlier.step: earlier} if earlier else {})
+    assert decide(task(after=("data", "unknown")), ME, entries, []).action == action
+
+
+def test_a_newer_step_that_is_not_before_this_one_does_not_count() -> None:
+    entries = {"train": entry(), "evaluate": entry(step="evaluate", finished="2026-11-21T09:09:00.000Z")}
+    assert decide(task(after=("data",)), ME, entries, []).action == "skip"
+
+
+def test_the_reason_to_skip_names_the_run() -> None:
+    assert (
+        decide(task(), ME, {"train": entry()}, []).why
+        == "identical step succeeded at 2026-11-21T09:05:00.000Z in run r0"
+    )
