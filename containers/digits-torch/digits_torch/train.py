@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Step `train`: DistributedDataParallel, one process per rank, which finds the others by RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
+"""Step `train`: DistributedDataParallel, one process per rank.
 
-Every epoch ends with a checkpoint; started again, training goes on after the newest one.
+The ranks find each other by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which the operator (or torchrun) sets. Every epoch ends with a checkpoint; started again, training goes on after the newest one.
 """
 
 from __future__ import annotations
