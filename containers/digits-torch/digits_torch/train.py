@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Step `train`: DistributedDataParallel, one process per rank.
 
-The ranks find each other by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which the operator (or torchrun) sets. Every epoch ends with a checkpoint; started again, training goes on after the newest one.
+The ranks find each other by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which the operator (or torchrun) sets.
+Every epoch ends with a checkpoint; started again, training goes on after the newest one.
 """
 
 from __future__ import annotations
