@@ -138,7 +138,8 @@ def machine() -> dict[str, set[str]]:
     found = {
         "netns": names(Path("/run/netns")),
         "links": names(Path("/sys/class/net")),
-        "mounts": {line.split()[4] for line in mounts},
+        # Image builds, ours and others', mount in the cache meanwhile.
+        "mounts": {line.split()[4] for line in mounts if line.split()[4].startswith(("/run/", "/sys/", "/var/"))},
         "cgroups": {f"{group}/{name}" for group in cgroups.hierarchies() for name in directories(group)},
         "sockets": names(Path("/run/containerd/s")),
         "routes": lines("ip", "route", "show", "table", "all"),

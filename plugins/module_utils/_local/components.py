@@ -125,6 +125,8 @@ class Builder:
             "profiling": False,
             # Binding a claim to the volume reserved for it takes two rounds of this clock, 15 s each by default.
             "pvclaimbinder-sync-period": "1s",
+            # How soon a new node loses its not-ready taint; 5 s by default.
+            "node-monitor-period": "1s",
         }
         health = f"https://{self.addresses.node}:10257/healthz"
         return self._row(

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import sys
 import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._local import addon, native
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (
     ContainerfileImage,
@@ -66,6 +68,13 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
 
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
+    try:
+        # Only here: the one part that needs a library beyond Python's own, and not every task comes this way.
+        from ansible_collections.mlops.eks.plugins.module_utils._local import native
+    except ImportError as error:
+        raise MissingToolError(
+            f"A native cluster needs the Python library cryptography: {sys.executable} -m pip install cryptography"
+        ) from error
     return native.ensure(native.Request.of(dict(params)), check=check, say=say)
 
 

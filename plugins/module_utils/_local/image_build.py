@@ -95,15 +95,11 @@ class ImageBuilder:
         for tool in ("buildah", "mmdebstrap"):
             if which(tool) is None:
                 raise MissingToolError(f"Image {image.name} needs {tool}: apt-get install buildah mmdebstrap")
-        buildah: list[str | Path] = [
-            "buildah",
-            "--root",
-            self.cache / "containers",
-            "--runroot",
-            "/run/mlops-eks-buildah",
-        ]
+        buildah = self._buildah()
         # One build at a time: buildah's storage is shared, and two cores gain nothing from two apt-gets.
         with locked(self.cache / "images" / ".buildah.lock", f"image {image.name}", self.say):
+            # What a build that was killed left behind.
+            run([*buildah, "rm", "--all"])
             mounts: list[str] = []
             for base in bases((image.context / "Containerfile").read_text(encoding="utf-8")):
                 mounts = self._ensure_base(buildah, base, made.parent)
@@ -124,6 +120,11 @@ class ImageBuilder:
             run([*buildah, "push", "--quiet", image.name, f"oci-archive:{packed}:{image.name}"])
             oci.decompress(packed, image.name, made)
             run([*buildah, "rmi", image.name])
+
+    def _buildah(self) -> list[str | Path]:
+        """Return buildah with a storage of its own, apart from the machine's."""
+        key = hashlib.sha256(str(self.cache).encode()).hexdigest()[:8]
+        return ["buildah", "--root", self.cache / "containers", "--runroot", f"/run/mlops-eks-buildah-{key}"]
 
     def _ensure_base(self, buildah: Sequence[str | Path], base: str, scratch: Path) -> list[str]:
         """Make sure buildah has `base`; return the mounts a build on it needs."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -101,6 +102,9 @@ def _absent(request: Request, *, check: bool, say: Say) -> Result:
         say(f"cluster {layout.name} | {time.monotonic() - start:4.1f} s | removed")
     if not check:
         layout.lock.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            # Not empty when other clusters are there.
+            layout.state_dir.rmdir()
     return {
         "changed": changed,
         "diff": {"before": before, "after": {kind: [] for kind in before}},
