@@ -32,6 +32,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     InvalidInputError,
     UnreachableError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
 Document = dict[str, t.Any]
 Params = Mapping[str, str | int]
@@ -204,9 +205,12 @@ def _configure(kubeconfig: str, context: str | None) -> Configuration:
         ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         first = str(error).splitlines()[0]
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {first}.") from error
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {first}. Write it anew.") from error
     if not isinstance(document, dict) or not document.get("clusters"):
         raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it anew.")
+    known = _contexts(document)
+    if context and context not in known:
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: no context {context!r}.{did_you_mean(context, known)}")
     settings = Configuration()
     try:
         kube_config.load_kube_config(  # type: ignore[no-untyped-call]
@@ -219,6 +223,11 @@ def _configure(kubeconfig: str, context: str | None) -> Configuration:
         said = f"an entry of clusters, contexts or users is malformed ({error})"
         raise InvalidInputError(f"kubeconfig {kubeconfig}: {said.splitlines()[0]}. Write it anew.") from error
     return settings
+
+
+def _contexts(document: Document) -> list[str]:
+    entries = document.get("contexts")
+    return [str(one.get("name")) for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
 
 def _pool(settings: Configuration) -> urllib3.PoolManager:
