@@ -59,7 +59,7 @@ archive:
   description: Path of the archive; none in check mode when its files are not there yet.
   returned: success
   type: str
-  sample: /root/.cache/mlops-eks/images/localhost-mlops-eks-digits-0.1.0-0123456789ab.tar
+  sample: /home/me/.cache/mlops-eks/images/localhost-mlops-eks-digits-0.1.0-0123456789ab.tar
 name:
   description: Full name of the image.
   returned: success

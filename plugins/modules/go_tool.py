@@ -61,12 +61,12 @@ programs:
   description: Path of every program of the tools named.
   returned: success
   type: dict
-  sample: {helm: /root/.cache/mlops-eks/bin/helm-0123456789ab/helm}
+  sample: {helm: /home/me/.cache/mlops-eks/bin/helm-0123456789ab/helm}
 sources:
   description: Directory of every module named in O(sources).
   returned: success
   type: dict
-  sample: {github.com/kubeflow/mpi-operator: /root/go/pkg/mod/github.com/kubeflow/mpi-operator@v0.8.0}
+  sample: {github.com/kubeflow/mpi-operator: /home/me/go/pkg/mod/github.com/kubeflow/mpi-operator@v0.8.0}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -141,11 +141,7 @@ def kubelet(layout: Layout, addresses: Addresses, host: HostFacts) -> str:
         "kind": "KubeletConfiguration",
         "address": addresses.node,
         "healthzBindAddress": addresses.node,
-        "authentication": {
-            "anonymous": {"enabled": False},
-            "webhook": {"enabled": True},
-            "x509": {"clientCAFile": str(layout.pki("ca.crt"))},
-        },
+        "authentication": _authentication(layout),
         "authorization": {"mode": "Webhook"},
         "tlsCertFile": str(layout.pki("kubelet.crt")),
         "tlsPrivateKeyFile": str(layout.pki("kubelet.key")),
@@ -178,6 +174,14 @@ def kubelet(layout: Layout, addresses: Addresses, host: HostFacts) -> str:
     if not host.can_lower_oom_score:
         settings["oomScoreAdj"] = 0
     return _json(settings)
+
+
+def _authentication(layout: Layout) -> Document:
+    return {
+        "anonymous": {"enabled": False},
+        "webhook": {"enabled": True},
+        "x509": {"clientCAFile": str(layout.pki("ca.crt"))},
+    }
 
 
 def kube_proxy(layout: Layout, addresses: Addresses, host: HostFacts) -> str:
