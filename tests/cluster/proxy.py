@@ -89,11 +89,10 @@ def relayed(kubeconfig: str, directory: Path) -> Iterator[tuple[Relay, str]]:
         relay.close()
 
 
-def without_rights(kubeconfig: str, token: str, directory: Path) -> str:
-    """Return the path of a kubeconfig that logs in by `token` alone."""
+def without_rights(kubeconfig: str, token: str, path: Path) -> str:
+    """Write a kubeconfig to `path` that logs in by `token` alone, and return the path."""
     document = yaml.safe_load(Path(kubeconfig).read_text(encoding="utf-8"))
     for user in document["users"]:
         user["user"] = {"token": token}
-    path = directory / "token.kubeconfig"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     return str(path)

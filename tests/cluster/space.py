@@ -151,9 +151,8 @@ class Space:
         """Start one of our playbooks (or a file) with `extra` as variables."""
         path = playbook if isinstance(playbook, Path) else f"playbooks/{playbook}.yml"
         variables = json.dumps({"runs_dir": str(self.runs), **extra}, default=str)
-        program = str(Path(sys.executable).parent / "ansible-playbook")
         where = str(inventory or self.inventory)
-        play = Play([program, "-i", where, str(path), "-e", variables, *arguments])
+        play = Play([ansible_playbook(), "-i", where, str(path), "-e", variables, *arguments])
         self.plays.append(play)
         return play
 
@@ -209,6 +208,11 @@ class Space:
         """Let a `gated` Job go on."""
         self.kubectl("exec", workload, "--", "touch", "/tmp/go")
 
+    def open_gate_when_ready(self) -> None:
+        """Wait until the gated Job runs, then let it go on."""
+        until(lambda: any(job["status"].get("ready") for job in self.get("jobs")), "the job runs")
+        self.open_gate()
+
     def record(self, step: str) -> Json:
         """Return the newest record of a step."""
         return t.cast(Json, json.loads((self.evidence(step) / "step.json").read_text(encoding="utf-8")))
@@ -225,11 +229,25 @@ class Space:
         return file.read_text(encoding="utf-8").splitlines()
 
 
+def ansible_playbook() -> str:
+    """Return the program of the environment the tests run in."""
+    return str(Path(sys.executable).parent / "ansible-playbook")
+
+
 def kubectl_binary() -> str:
     """Return the kubectl this project built, or the one on PATH."""
+    return _built("kubectl")
+
+
+def helm_binary() -> str:
+    """Return the Helm the plays use."""
+    return os.environ.get("MLOPS_EKS_HELM") or _built("helm")
+
+
+def _built(program: str) -> str:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    built = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks") / "bin" / "kubectl"
-    return str(built) if built.exists() else "kubectl"
+    built = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks") / "bin" / program
+    return str(built) if built.exists() else program
 
 
 def ticks(lines: list[str]) -> list[int]:
@@ -240,3 +258,23 @@ def ticks(lines: list[str]) -> list[int]:
 def consecutive(numbers: list[int]) -> bool:
     """Return whether the numbers are 1, 2, 3 ... without a gap or a repetition."""
     return numbers == list(range(1, len(numbers) + 1)) and bool(numbers)
+
+
+def server(answer: str, **more: t.Any) -> Json:
+    """Return the recipe of a small HTTP server that answers everything with `answer`."""
+    loop = "while ($c = $s->accept) { while (<$c>) { last if /^\\r?$/ } print $c $a; close $c }"
+    listen = "$s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1)"
+    program = f'$a = "HTTP/1.0 200 OK\\r\\n\\r\\n{answer}\\n"; {listen}; {loop}'
+    probe = {"period_secs": 1}
+    return {
+        "image": {"name": IMAGE},
+        "pvc": [],
+        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+        "server": {
+            "ports": [{"name": "http", "value": 8080}],
+            "command": [f"exec perl -MIO::Socket::INET -e '{program}'"],
+            "startup_probe": probe,
+            "readiness_probe": probe,
+        },
+        **more,
+    }

@@ -1,0 +1,90 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a controller or Helm left half-done is finished or cleared away."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from space import JOB, ROOT, Space, gated, helm_binary, job, ticks, until
+
+pytestmark = pytest.mark.cluster
+
+
+def test_an_install_that_was_interrupted_is_cleared_away(space: Space) -> None:
+    pipeline = space.pipeline(train=gated())
+    command = [helm_binary(), "install", "run", str(ROOT / "charts" / JOB), "--wait", "--wait-for-jobs"]
+    command += ["-f", str(pipeline / "train.yaml"), "--kubeconfig", space.kubeconfig, "-n", space.namespace]
+    helm = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: space.get("jobs"), "helm made the job")
+    helm.kill()
+    helm.wait()
+    (secret,) = space.get("secrets", "-l", "owner=helm")
+    assert secret["metadata"]["labels"]["status"] == "pending-install"
+
+    shown = space.play("train", pipeline=space.pipeline(train=job("echo again")))
+
+    assert "pending-install; uninstalling it first" in shown
+    assert space.log("train")[0] == "again"
+    assert space.releases() == []
+
+
+def test_a_controller_that_died_before_it_uninstalled_is_made_good(space: Space) -> None:
+    step = {"release": "run", "chart": JOB, "values": job("echo a")}
+    # What is left is what a controller leaves that dies between the ledger and Helm.
+    space.task("helm_step", **step, cleanup="never")
+    assert space.ledger()["run"]["outcome"] == "succeeded"
+    assert space.releases() == ["run"]
+
+    shown = space.task("helm_step", **step)
+
+    assert "skipped: identical step succeeded" in shown
+    assert space.releases() == []
+    assert len(space.pods_ever()) == 1
+
+
+def test_a_failed_step_is_run_again(space: Space) -> None:
+    failing = space.pipeline(prepare=job("echo a"), train=job("exit 4"))
+    space.play("train", rc=2, pipeline=failing)
+
+    space.play("train", pipeline=space.pipeline(prepare=job("echo a"), train=job("echo mended")))
+
+    assert space.record("prepare")["outcome"] == "skipped"
+    assert space.log("train")[0] == "mended"
+
+
+def test_a_run_that_is_stopped_keeps_its_evidence_first(space: Space) -> None:
+    pipeline = space.pipeline(train=gated(), evaluate=job("echo c"))
+    play = space.start("train", pipeline=pipeline)
+    play.shows("tick 3")
+
+    stopped = space.play("stop", release="run")
+    followed = play.end(rc=2)
+
+    assert "stopped train" in stopped
+    assert "cancelled after" in followed
+    assert "stopped from" in followed
+    assert space.ledger()["train"]["outcome"] == "cancelled"
+    assert set(space.ledger()) == {"train"}
+    assert space.record("train")["outcome"] == "cancelled"
+    assert space.releases() == []
+    (log,) = space.runs.glob("*-run-stop-*/east/run/logs/*.log")
+    assert ticks(log.read_text(encoding="utf-8").splitlines())[:3] == [1, 2, 3]
+    assert ticks(space.log("train"))[:3] == [1, 2, 3]
+
+    assert "changed=0" in space.play("stop", release="run")
+    until(lambda: not space.get("pods"), "the pods are gone")
+    assert "changed=1" in space.play("train", pipeline=space.pipeline(train=job("echo anew")))
+
+
+def test_stop_in_check_mode_stops_nothing(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=gated()))
+    play.shows("tick 1")
+
+    assert "would stop train" in space.play("stop", "--check", release="run")
+
+    assert space.ledger()["train"]["outcome"] == "running"
+    assert space.releases() == ["run"]
+    space.open_gate()
+    play.end()

@@ -1,0 +1,77 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""A server is a step that ends ready and stays installed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from space import ROOT, SERVER, Json, Space, helm_binary, server, until
+
+pytestmark = pytest.mark.cluster
+
+
+def _pipeline(space: Space, recipe: Json) -> Path:
+    step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "keep": True, "timeout": 120}
+    return space.pipeline_of("run", [step], {"serve": recipe})
+
+
+def _answer(space: Space) -> str:
+    """Ask the server by its Service, as a later step would."""
+    ask = 'exec 3<>/dev/tcp/run-serve/8080; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; cat <&3'
+    return space.kubectl("exec", "deployment/run-serve", "--", "bash", "-c", ask).splitlines()[-1]
+
+
+def _statuses(space: Space) -> dict[int, str]:
+    """Return Helm's status of each revision."""
+    found = [secret["metadata"]["labels"] for secret in space.get("secrets", "-l", "owner=helm,name=run-serve")]
+    return {int(labels["version"]): labels["status"] for labels in sorted(found, key=lambda one: int(one["version"]))}
+
+
+def test_a_server_ends_ready_stays_and_is_upgraded_in_place(space: Space) -> None:
+    pipeline = _pipeline(space, server("first"))
+    shown = space.play("serve", pipeline=pipeline)
+    assert "ready after" in shown
+    assert space.record("serve")["outcome"] == "ready"
+    assert space.releases() == ["run-serve"]
+    assert _answer(space) == "first"
+    (before,) = space.get("pods")
+
+    again = space.play("serve", pipeline=pipeline)
+    assert "changed=0" in again
+    assert _statuses(space) == {1: "deployed"}
+    assert space.get("pods")[0]["metadata"]["uid"] == before["metadata"]["uid"]
+
+    changed = space.play("serve", pipeline=_pipeline(space, server("second")))
+    assert "changed=1" in changed
+    assert _statuses(space) == {1: "superseded", 2: "deployed"}
+    assert _answer(space) == "second"
+
+    stopped = space.play("stop", release="run")
+    assert "stopped serve" in stopped
+    assert space.releases() == []
+    assert space.ledger()["serve"]["outcome"] == "cancelled"
+    again = space.play("stop", release="run")
+    assert "nothing is running" in again
+    assert "changed=0" in again
+
+
+def test_an_upgrade_that_was_interrupted_is_rolled_back_and_done_again(space: Space) -> None:
+    space.play("serve", pipeline=_pipeline(space, server("first")))
+    broken = server("never", image={"name": "localhost/mlops-eks/absent:1"})
+    pipeline = _pipeline(space, broken)
+    command = [helm_binary(), "upgrade", "run-serve", str(ROOT / "charts" / SERVER), "--wait", "--timeout", "5m"]
+    command += ["-f", str(pipeline / "serve.yaml"), "--kubeconfig", space.kubeconfig, "-n", space.namespace]
+    helm = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: _statuses(space).get(2) == "pending-upgrade", "helm upgrades")
+    helm.kill()
+    helm.wait()
+
+    shown = space.play("serve", pipeline=_pipeline(space, server("third")))
+
+    assert "pending-upgrade; rolling back to revision 1" in shown
+    assert _answer(space) == "third"
+    assert space.ledger()["serve"]["outcome"] == "ready"
+    assert list(_statuses(space).values())[-1] == "deployed"
