@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import typing as t
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath, Source
@@ -25,20 +25,33 @@ def merge(base: Values, over: Values) -> Values:
 
 
 def coalesce(defaults: Values, given: Values) -> Values:
-    """Return what the chart sees: its `defaults` under the `given` values, where a given `None` deletes the key.
+    """Return what the chart sees: its `defaults` under the `given` values, where a given `None` deletes a default.
 
-    Source: helm `pkg/chart/common/util/coalesce.go`.
+    A `None` without a default stays; one among the defaults is as good as absent, but for the outermost keys.
+    Source: helm `pkg/chart/common/util/coalesce.go`; tests/unit compares with helm.
     """
-    seen = copy.deepcopy(defaults)
+    kept = {key: value for key, value in given.items() if value is not None or key not in defaults}
+    return _under(_without_none(defaults), kept, dropped=given.keys() - kept.keys())
+
+
+def _under(defaults: Values, given: Values, dropped: Set[str] = frozenset()) -> Values:
+    seen = {key: value for key, value in defaults.items() if key not in given and key not in dropped}
     for key, value in given.items():
-        if value is None:
-            seen.pop(key, None)
-        elif isinstance(value, dict):
-            below = seen.get(key)
-            seen[key] = coalesce(below if isinstance(below, dict) else {}, value)
-        else:
+        below = defaults.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            seen[key] = _under(below, value)
+        elif value is not None or key not in defaults:
             seen[key] = copy.deepcopy(value)
     return seen
+
+
+def _without_none(defaults: Values) -> Values:
+    """Return a copy without the keys whose value is `None`, in mappings at any depth."""
+    return {
+        key: _without_none(value) if isinstance(value, dict) else copy.deepcopy(value)
+        for key, value in defaults.items()
+        if value is not None
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +71,25 @@ class Layers:
     def at(self, path: KeyPath) -> str:
         """Return `file:line` of the value at `path` in the layer that decides it."""
         for source in reversed(self.sources):
-            if path in source.lines:
+            if path and _has(source.data, path):
                 return source.at(path)
-        for source in reversed(self.sources):
-            if path[:1] in source.lines:
-                return source.at(path)
-        return self.sources[-1].name if self.sources else "values"
+        # It comes from the chart's defaults, or is missing: the layer that has most of the way there.
+        nearest = max(reversed(self.sources), key=lambda source: _depth(source.data, path), default=None)
+        return nearest.at(path) if nearest else "values"
+
+
+def _depth(data: t.Any, path: KeyPath) -> int:
+    """Return how many parts of `path` lead somewhere in `data`."""
+    for depth, part in enumerate(path):
+        inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if not inside and not (isinstance(data, dict) and part in data):
+            return depth
+        data = data[part]
+    return len(path)
+
+
+def _has(data: t.Any, path: KeyPath) -> bool:
+    return _depth(data, path) == len(path)
 
 
 def layers(sources: Sequence[Source]) -> Layers:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import typing as t
 from dataclasses import dataclass, field
@@ -24,22 +25,36 @@ class _Loader(yaml.SafeLoader):
     Source: sigs.k8s.io/yaml `goyaml.v2/resolve.go`; tests/unit compares with `helm template`.
     """
 
-    # Nothing of YAML 1.1's own idea of scalars.
+    # Nothing of YAML 1.1's own idea of scalars, nor of types that JSON lacks.
     yaml_implicit_resolvers = {}  # noqa: RUF012
+    yaml_constructors = {  # noqa: RUF012
+        tag: build
+        for tag, build in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in ("null", "bool", "str", "seq", "map")
+    }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
         """Return the mapping with string keys, as JSON has them."""
         mapping = super().construct_mapping(node, deep)
-        return {key if isinstance(key, str) else json.dumps(key): value for key, value in mapping.items()}
+        return {key if isinstance(key, str) else _text(key): value for key, value in mapping.items()}
 
-    def construct_number(self, node: yaml.ScalarNode) -> int | float:
-        """Return an integer where Go's ParseInt with base 0 finds one, else a float."""
+    def construct_number(self, node: yaml.ScalarNode) -> int | float | str:
+        """Return an integer where Go's ParseInt with base 0 finds one, else a float; text where it fits in neither."""
         text = str(self.construct_scalar(node)).replace("_", "")
         octal = re.fullmatch(r"([-+]?)0([0-7]+)", text)
         try:
             return int(f"{octal[1]}0o{octal[2]}" if octal else text, 0)
         except ValueError:
-            return float(text)
+            return float(text) if math.isfinite(float(text)) else text
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        """Return the scalar as it stands."""
+        return str(self.construct_scalar(node))
+
+
+def _text(key: t.Hashable) -> str:
+    """Return a key that is no string as Go writes it: `1e3` is `1000`."""
+    return json.dumps(int(key) if isinstance(key, float) and key.is_integer() else key)
 
 
 _TAG = "tag:yaml.org,2002:"
@@ -53,7 +68,10 @@ for _tag, _pattern, _first in (
 ):
     _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
 _Loader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
+_Loader.add_constructor(f"{_TAG}int", _Loader.construct_number)
 _Loader.add_constructor(f"{_TAG}float", _Loader.construct_number)
+# `<<` merges as a key only; as a value it is text.
+_Loader.add_constructor(f"{_TAG}merge", _Loader.construct_text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +113,9 @@ def load(path: Path, *, shown: str | None = None) -> Source:
 
 def parse(text: str, *, name: str) -> Source:
     """Read one YAML mapping from `text`; errors as `load`."""
-    loader = _Loader(text)
     try:
+        # It looks at the characters already here.
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             raise InvalidInputError(f"{name}: the file is empty. It must hold a YAML mapping of values.")
@@ -112,8 +131,6 @@ def parse(text: str, *, name: str) -> Source:
         raise InvalidInputError(_explain(error, name)) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"{name}: not readable as YAML: {error}.") from error
-    finally:
-        loader.dispose()
 
 
 def _explain(error: yaml.YAMLError, name: str) -> str:
