@@ -21,10 +21,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Scre
 TAIL = 40
 # A container may be silent for days; a dead connection is found by the kernel's keep-alive or by the pod's end.
 _SILENCE = 86400.0
+# Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
+_RESUME = 10.0
 
 
 class LogFollower(threading.Thread):
-    """Copy one container's log to `file` until it ends or `stop()` is called.
+    """Copy one container's log to `file` until `end()` was told and it is read whole, or `stop()` is called.
 
     The kubelet's time stamps are asked for and taken off again: after a lost connection they tell what was already
     written.
@@ -58,13 +60,24 @@ class LogFollower(threading.Thread):
         self.tail: deque[bytes] = deque(maxlen=TAIL)
         self.done = threading.Event()
         self._stopped = threading.Event()
+        # Set when the container has ended: what is read after that is the whole log.
+        self._ended = threading.Event()
+        if previous or not follow:
+            self._ended.set()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._last, self._same = b"", 0
 
     def stop(self) -> None:
         """End the copy; a blocked read is woken."""
         self._stopped.set()
+        self._ended.set()
         wake(self._response)
+
+    def end(self, *, replaced: bool = False) -> None:
+        """Learn that the container has ended; `replaced` when it was started again since."""
+        if replaced and not self._ended.is_set():
+            self._params["previous"] = "true"
+        self._ended.set()
 
     def run(self) -> None:
         """Copy, and reconnect after whatever happens but the end of the log."""
@@ -72,9 +85,13 @@ class LogFollower(threading.Thread):
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("wb") as archive:
             while not self._stopped.is_set():
+                whole = self._ended.is_set()
                 try:
-                    self._copy(archive)
-                    break
+                    self._copy(archive, whole=whole)
+                    if whole:
+                        break
+                    # A response may end before the log: the API server hides it when the kubelet's side breaks.
+                    self._ended.wait(_RESUME)
                 except AbsentError:
                     break
                 except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
@@ -88,7 +105,7 @@ class LogFollower(threading.Thread):
         """Return the last lines as text."""
         return tuple(line.decode(errors="replace") for line in self.tail)
 
-    def _copy(self, archive: t.BinaryIO) -> None:
+    def _copy(self, archive: t.BinaryIO, *, whole: bool) -> None:
         params = dict(self._params)
         seen, skip = self._last, self._same
         if seen:
@@ -104,7 +121,8 @@ class LogFollower(threading.Thread):
                 if seen:
                     lines, seen, skip = _unseen(lines, seen, skip)
                 self._take(archive, lines, end=b"\n")
-            if rest and not self._stopped.is_set():
+            # Without its end, the last line is either complete, or half of one that is read again.
+            if rest and whole and not self._stopped.is_set():
                 self._take(archive, [rest], end=b"")
         finally:
             self._response = None
@@ -127,15 +145,15 @@ class LogFollower(threading.Thread):
             self._screen.offer(self._prefix, texts)
 
     def _note(self, lines: list[tuple[bytes, bytes]]) -> None:
-        last = lines[-1][0]
-        if not last:
+        stamps = [stamp for stamp, _ in lines if stamp]
+        if not stamps:
             return
-        same = 0
-        for stamp, _ in reversed(lines):
+        last, same = stamps[-1], 0
+        for stamp in reversed(stamps):
             if stamp != last:
                 break
             same += 1
-        self._same = self._same + same if last == self._last and same == len(lines) else same
+        self._same = self._same + same if last == self._last and same == len(stamps) else same
         self._last = last
 
 
@@ -154,7 +172,7 @@ def _since(stamp: bytes) -> str:
 def _unseen(lines: list[bytes], last: bytes, skip: int) -> tuple[list[bytes], bytes, int]:
     """Drop the lines written before the connection was lost: those up to stamp `last`, of which `skip` carried it."""
     for index, line in enumerate(lines):
-        stamp = line.partition(b" ")[0]
+        stamp, _ = _split(line)
         if stamp == last and skip > 0:
             skip -= 1
         elif stamp >= last:

@@ -26,7 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Scre
 # Seconds between two ticks, and between two looks at the screen while a job floods its log.
 _TICK = 1.0
 _SCREEN = 0.1
-# How long the end of a finished container's log may take to arrive.
+# How long nothing may arrive of a finished container's log before it is given up.
 _DRAIN = 5.0
 
 
@@ -86,10 +86,20 @@ class Observer:
                     continue
                 name, count = pod_view.name(pod), container.restarts
                 leads = state.workload is not None and self._target.kind.leads(state.workload, pod)
-                if count and (name, container.name, count - 1) not in self.followers:
-                    self._follow(name, container.name, count - 1, leads=False, previous=True)
+                if count:
+                    self._end(name, container.name, count - 1, replaced=True)
                 if (name, container.name, count) not in self.followers:
                     self._follow(name, container.name, count, leads=leads, previous=False)
+                if container.state == "terminated":
+                    self._end(name, container.name, count, replaced=False)
+
+    def _end(self, pod: str, container: str, count: int, *, replaced: bool) -> None:
+        """Tell the follower of an instance that it has ended; one that nobody saw is read now."""
+        follower = self.followers.get((pod, container, count))
+        if follower is not None:
+            follower.end(replaced=replaced)
+        else:
+            self._follow(pod, container, count, leads=False, previous=True)
 
     def _follow(self, pod: str, container: str, count: int, *, leads: bool, previous: bool) -> None:
         suffix = f".{count}" if count else ""
@@ -115,14 +125,22 @@ class Observer:
             for container in pod_view.containers(pod)
             if container.state == "terminated" or pod_view.name(pod) in state.gone
         }
-        deadline = self._clock.now() + _DRAIN
-        for (pod, container, _), follower in self.followers.items():
-            if (pod, container) in ended:
-                follower.done.wait(max(0.0, deadline - self._clock.now()))
+        finite = [follower for (pod, container, _), follower in self.followers.items() if (pod, container) in ended]
+        for follower in finite:
+            follower.end()
+        self._drain(finite)
         for follower in self.followers.values():
             follower.stop()
         for follower in self.followers.values():
             follower.done.wait(1.0)
+
+    def _drain(self, followers: list[LogFollower]) -> None:
+        """Wait for logs that have an end, for as long as they make progress."""
+        copied = -1
+        while (so_far := sum(follower.bytes for follower in followers)) > copied:
+            copied, deadline = so_far, self._clock.now() + _DRAIN
+            if all(follower.done.wait(max(0.0, deadline - self._clock.now())) for follower in followers):
+                return
 
     def log_files(self) -> dict[tuple[str, str], LogFile]:
         """Return the newest archived log of each container."""

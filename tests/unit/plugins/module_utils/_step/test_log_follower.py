@@ -70,11 +70,13 @@ Copy = Callable[..., LogFollower]
 def copy(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
     monkeypatch.setattr(module, "backoff", lambda failures: 0.001)
 
-    def begin(answer: Answer, *, screen: Screen | None = None, **more: t.Any) -> LogFollower:
+    def begin(answer: Answer, *, screen: Screen | None = None, ended: bool = True, **more: t.Any) -> LogFollower:
         _, kube = serve(answer)
         follower = LogFollower(
             kube, pod="p", container="main", file=tmp_path / "logs" / "p.main.log", screen=screen, prefix="p", **more
         )
+        if ended:
+            follower.end()
         follower.start()
         return follower
 
@@ -148,8 +150,7 @@ def test_the_kubelets_own_words_are_kept_whole_and_not_taken_for_stamps(copy: Co
             return
         exchange.end()
 
-    follower = copy(answer)
-    assert finished(follower).startswith(b"one\n" + words + b"\n")
+    assert finished(copy(answer)) == b"one\n" + words + b"\n"
 
 
 def test_a_container_that_has_not_started_is_asked_again(copy: Copy) -> None:
@@ -190,7 +191,7 @@ def test_stop_wakes_a_silent_log(copy: Copy) -> None:
         waiting.set()
         over.wait(20)
 
-    follower = copy(answer)
+    follower = copy(answer, ended=False)
     assert waiting.wait(5)
     while not follower.lines:
         time.sleep(0.001)
@@ -200,6 +201,59 @@ def test_stop_wakes_a_silent_log(copy: Copy) -> None:
     over.set()
     assert time.monotonic() - begun < 1.0
     assert text == b"one\n"
+
+
+class Early:
+    """A log whose first answers end properly, but early: in the middle of line 150, then of line 300."""
+
+    def __init__(self) -> None:
+        self.kubelet, self.asked = Kubelet(numbered(500)), threading.Semaphore(0)
+        self.params: list[dict[str, str]] = []
+
+    def answer(self, exchange: Exchange) -> None:
+        self.params.append(exchange.params)
+        whole = self.kubelet.lines
+        number = (150, 300)[exchange.number] if exchange.number < 2 else None
+        self.kubelet.lines, self.kubelet.end = whole[:number], b"" if number else b"\n"
+        if number:
+            self.kubelet.lines[-1] = (self.kubelet.lines[-1][0], b"li")
+        self.kubelet.answer(exchange)
+        self.kubelet.lines = whole
+        self.asked.release()
+
+
+def test_an_answer_that_ends_before_the_container_is_not_the_whole_log(copy: Copy) -> None:
+    early = Early()
+    follower = copy(early.answer, ended=False)
+    assert early.asked.acquire(timeout=5)
+    assert not follower.done.wait(0.05)
+    follower.end()
+    assert early.asked.acquire(timeout=5)
+    # The answer after the container's end is believed; 300 lines were its log.
+    assert finished(follower) == b"".join(b"line %d\n" % number for number in range(299)) + b"li"
+    assert len(early.params) == 2
+
+
+def test_a_log_that_ends_while_its_container_runs_is_asked_for_again(
+    copy: Copy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_RESUME", 0.01)
+    early = Early()
+    follower = copy(early.answer, ended=False)
+    for _ in range(4):
+        assert early.asked.acquire(timeout=5)
+    follower.end()
+    assert finished(follower) == early.kubelet.text()
+    assert follower.lines == 500
+
+
+def test_the_rest_of_a_replaced_instance_is_asked_of_the_instance_before(copy: Copy) -> None:
+    early = Early()
+    follower = copy(early.answer, ended=False)
+    assert early.asked.acquire(timeout=5)
+    follower.end(replaced=True)
+    finished(follower)
+    assert [params.get("previous") for params in early.params] == [None, "true"]
 
 
 def test_the_screen_gets_the_lines_and_counts_what_it_cannot_hold(copy: Copy) -> None:
