@@ -8,7 +8,8 @@ cache=${MLOPS_EKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mlops-eks}
 venv=$root/.venv
 lock=$root/requirements-dev.txt
 mkdir -p "$cache" "$venv"
-exec 9>"$venv/.lock"
+# Not .lock: that one is uv's own.
+exec 9>"$venv/.making"
 flock 9
 
 say() { printf '== %s\n' "$*" >&2; }
