@@ -68,7 +68,7 @@ def _read(ref: str, path: Path) -> Chart:
         version=str(meta.get("version", "0")),
         digest=digest(path),
         serves=(meta.get("annotations") or {}).get("mlops.eks/until") == "ready",
-        defaults=load(values).data if values.is_file() else {},
+        defaults=load(values, empty=True).data if values.is_file() else {},
         schema=parsed,
     )
 

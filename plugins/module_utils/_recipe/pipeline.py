@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import typing as t
 from collections.abc import Sequence
@@ -171,14 +172,19 @@ def _step(source: Source, index: int, base: Path) -> Step:
             f"{source.at((*path, 'recipes'))}: step {data['name']!r} has recipe and recipes. Keep one."
         )
     recipes = [data["recipe"]] if "recipe" in data else data.get("recipes", [])
+    files = [found.name for found in base.glob("*.yaml") if found.name != FILE]
     for name in recipes:
-        if not (base / str(name)).is_file():
-            files = [found.name for found in base.glob("*.yaml") if found.name != FILE]
+        # Not Path.is_file: a name too long for the file system is an error there.
+        if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
             raise InvalidInputError(f"{where}: recipe {name!r} is not in {base}.{did_you_mean(str(name), files)}")
     if data.get("timeout", 1) <= 0:
         raise InvalidInputError(f"{source.at((*path, 'timeout'))}: timeout must be more than 0 seconds.")
     fail_on = data.get("fail_on", [])
+    for one in fail_on:
+        if not isinstance(one, str):
+            said = _STEP_KEYS["fail_on"].said
+            raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {one!r}.")
     return Step(
         name=data["name"],
         chart=data["chart"],

@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Iterator, Mapping
 
 from jsonschema import Draft7Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.exceptions import ValidationError
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
@@ -42,9 +42,9 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
 
 def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
     if error.validator in ("anyOf", "oneOf") and error.context:
-        # The branch that fits best says more than "not valid under any of the given schemas".
-        nested = best_match(error.context)
-        if nested is not None and list(nested.absolute_path) != list(error.absolute_path):
+        # The branch that fits furthest says more than "not valid under any of the given schemas".
+        nested = max(error.context, key=lambda branch: len(branch.absolute_path))
+        if len(nested.absolute_path) > len(error.absolute_path):
             yield from _lines(nested, where)
             return
     path = tuple(error.absolute_path)

@@ -93,8 +93,8 @@ class Source:
         return self.name if line is None else f"{self.name}:{line}"
 
 
-def load(path: Path, *, shown: str | None = None) -> Source:
-    """Read one YAML mapping.
+def load(path: Path, *, shown: str | None = None, empty: bool = False) -> Source:
+    """Read one YAML mapping; with `empty`, a file that says nothing is one too.
 
     Raises:
         InvalidInputError: the file is missing, unreadable, empty, not YAML, not a mapping, or says a key twice.
@@ -108,15 +108,17 @@ def load(path: Path, *, shown: str | None = None) -> Source:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{name}: cannot be read as text: {error}.") from error
-    return parse(text, name=name)
+    return parse(text, name=name, empty=empty)
 
 
-def parse(text: str, *, name: str) -> Source:
+def parse(text: str, *, name: str, empty: bool = False) -> Source:
     """Read one YAML mapping from `text`; errors as `load`."""
     try:
         # It looks at the characters already here.
         loader = _Loader(text)
         node = loader.get_single_node()
+        if node is None and empty:
+            return Source(name=name, data={})
         if node is None:
             raise InvalidInputError(f"{name}: the file is empty. It must hold a YAML mapping of values.")
         if not isinstance(node, yaml.MappingNode):

@@ -1,0 +1,273 @@
+"""`pipeline.yaml`: every mistake with its place, and the choice of steps."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
+    Pipeline,
+    check_release,
+    choose,
+    helm_release,
+    read,
+    stays,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
+
+RECIPES = Path(__file__).resolve().parents[5] / "recipes"
+GOOD = """\
+name: digits
+description: d
+namespace: team
+steps:
+  - name: data
+    chart: data-prep/data-process
+    recipe: data.yaml
+  - name: train
+    chart: training/mpijob-distributed
+    recipes: [data.yaml, train.yaml]
+    values:
+      resources: {nnodes: 2}
+    timeout: 900
+    fail_on: condition=Doomed
+  - name: serve
+    chart: serving/generic-server
+    recipe: serve.yaml
+    keep: true
+    until: condition=Available
+    fail_on: [condition=A, "jsonpath={.status.phase}=B"]
+"""
+
+
+def directory(tmp_path: Path, text: str) -> Path:
+    for name in ("data.yaml", "train.yaml", "serve.yaml"):
+        (tmp_path / name).write_text("image: x\n", encoding="utf-8")
+    (tmp_path / "pipeline.yaml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def broken(tmp_path: Path, text: str) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        read(directory(tmp_path, text))
+    return str(caught.value).replace(str(tmp_path), "DIR")
+
+
+def test_a_good_one(tmp_path: Path) -> None:
+    found = read(directory(tmp_path, GOOD))
+    assert (found.name, found.namespace, found.description, found.directory) == ("digits", "team", "d", str(tmp_path))
+    data, train, serve = found.steps
+    assert data.recipes == (f"{tmp_path}/data.yaml",)
+    assert (data.timeout, data.until, data.fail_on, data.values) == (86400, None, (), {})
+    assert train.recipes == (f"{tmp_path}/data.yaml", f"{tmp_path}/train.yaml")
+    assert (train.values, train.timeout, train.fail_on) == ({"resources": {"nnodes": 2}}, 900, ("condition=Doomed",))
+    assert (serve.keep, serve.until) == (True, "condition=Available")
+    assert serve.fail_on == ("condition=A", "jsonpath={.status.phase}=B")
+    assert json.loads(json.dumps(found.to_result()))["steps"][1]["recipes"] == list(train.recipes)
+    assert read(tmp_path / "pipeline.yaml") == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("name: digits", "nmae: digits", "DIR/pipeline.yaml:1: unknown key 'nmae'. Did you mean 'name'?"),
+        ("name: digits\n", "", "DIR/pipeline.yaml:1: missing 'name'."),
+        ("name: digits", "name: [digits]", "DIR/pipeline.yaml:1: name: expected a string, found ['digits']."),
+        ("name: digits", "name: 1", "DIR/pipeline.yaml:1: name: expected a string, found 1."),
+        ("name: digits", "name: Digits", "DIR/pipeline.yaml:1: pipeline name 'Digits': use lower-case letters"),
+        ("name: digits", "name: digits-", "DIR/pipeline.yaml:1: pipeline name 'digits-'"),
+        ("name: digits", f"name: {'d' * 54}", "DIR/pipeline.yaml:1: pipeline name 'ddd"),
+        ("namespace: team", "namespace: 3", "DIR/pipeline.yaml:3: namespace: expected a string"),
+        (
+            "namespace: team",
+            "namespaces: x",
+            "DIR/pipeline.yaml:3: unknown key 'namespaces'. Did you mean 'namespace'?",
+        ),
+        ("  - name: train\n    chart", "  - chart", "DIR/pipeline.yaml:8: missing 'name'."),
+        ("    chart: training/mpijob-distributed\n", "", "DIR/pipeline.yaml:8: missing 'chart'."),
+        ("name: train", "name: data", "DIR/pipeline.yaml:8: step 'data' is already at DIR/pipeline.yaml:5."),
+        ("name: train", "name: Train_1", "DIR/pipeline.yaml:8: step name 'Train_1': use lower-case"),
+        (
+            "recipe: data.yaml",
+            "recipe: dta.yaml",
+            "DIR/pipeline.yaml:7: recipe 'dta.yaml' is not in DIR. Did you mean 'data.yaml'?",
+        ),
+        (
+            "train.yaml]",
+            "trian.yaml]",
+            "DIR/pipeline.yaml:10: recipe 'trian.yaml' is not in DIR. Did you mean 'train.yaml'?",
+        ),
+        ("train.yaml]", "7]", "DIR/pipeline.yaml:10: recipe 7 is not in DIR."),
+        ("recipe: data.yaml", "recipe: [data.yaml]", "DIR/pipeline.yaml:7: recipe: expected a file name, found"),
+        ("recipe: data.yaml", "recipes: data.yaml", "DIR/pipeline.yaml:7: recipes: expected a list of file names"),
+        ("recipe: data.yaml", f"recipe: {'x' * 300}.yaml", "DIR/pipeline.yaml:7: recipe 'xxx"),
+        (
+            "recipe: data.yaml",
+            "recipe: data.yaml\n    recipes: [data.yaml]",
+            "DIR/pipeline.yaml:8: step 'data' has recipe and recipes.",
+        ),
+        ("timeout: 900", "timeout: 0", "DIR/pipeline.yaml:13: timeout must be more than 0"),
+        ("timeout: 900", "timeout: -5", "DIR/pipeline.yaml:13: timeout must be more than 0"),
+        (
+            "timeout: 900",
+            "timeout: 15m",
+            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, found '15m'.",
+        ),
+        (
+            "timeout: 900",
+            "timeout: true",
+            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, found True.",
+        ),
+        (
+            "timeout: 900",
+            "timeout: 1.5",
+            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, found 1.5.",
+        ),
+        ("timeout: 900", "timout: 900", "DIR/pipeline.yaml:13: unknown key 'timout'. Did you mean 'timeout'?"),
+        ("keep: true", "keep: 'true'", "DIR/pipeline.yaml:18: keep: expected true or false, found 'true'."),
+        ("values:\n      resources: {nnodes: 2}", "values: [1]", "DIR/pipeline.yaml:11: values: expected a mapping"),
+        ("until: condition=Available", "until: [x]", "DIR/pipeline.yaml:19: until: expected condition=TYPE"),
+        ("fail_on: [condition=A,", "fail_on: [3,", "DIR/pipeline.yaml:20: fail_on: expected"),
+    ],
+)
+def test_every_mistake_has_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    message = broken(tmp_path, GOOD.replace(old, new, 1))
+    assert message.startswith(said)
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "DIR/pipeline.yaml: the file is empty."),
+        ("- x\n", "DIR/pipeline.yaml:1: found a list"),
+        ("name: x\n", "DIR/pipeline.yaml:1: missing 'steps'."),
+        ("name: x\nsteps: []\n", "DIR/pipeline.yaml:2: steps is empty."),
+        ("name: x\nsteps: {}\n", "DIR/pipeline.yaml:2: steps: expected a list of steps, found {}."),
+        ("name: x\nsteps:\n", "DIR/pipeline.yaml:2: steps: expected a list of steps, found None."),
+        ("name: x\nsteps:\n  - train\n", "DIR/pipeline.yaml:3: a step must be a mapping"),
+        ("name: x\nsteps:\n  - name: a\n  - name: a\n", "DIR/pipeline.yaml:3: missing 'chart'."),
+    ],
+)
+def test_what_is_no_pipeline(tmp_path: Path, text: str, said: str) -> None:
+    assert broken(tmp_path, text).startswith(said)
+
+
+def test_a_directory_without_one(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"there is no pipeline\.yaml in it"):
+        read(tmp_path)
+    with pytest.raises(InvalidInputError, match=r"there is no pipeline\.yaml in it"):
+        read(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Pipeline:
+    return read(directory(tmp_path, GOOD))
+
+
+@pytest.mark.parametrize(
+    ("from_step", "only", "names"),
+    [
+        (None, [], ["data", "train", "serve"]),
+        ("train", [], ["train", "serve"]),
+        (None, ["serve", "data"], ["data", "serve"]),
+        ("train", ["serve", "data"], ["serve"]),
+    ],
+)
+def test_choose(pipeline: Pipeline, from_step: str | None, only: list[str], names: list[str]) -> None:
+    assert [step.name for step in choose(pipeline, from_step=from_step, only_steps=only)] == names
+
+
+@pytest.mark.parametrize(
+    ("from_step", "only", "said"),
+    [
+        ("trian", [], "pipeline digits: no step 'trian'. Did you mean 'train'?"),
+        (None, ["zzz"], "pipeline digits: no step 'zzz'. Known: data, serve, train."),
+        ("serve", ["data"], "pipeline digits: from_step 'serve' leaves none of only_steps."),
+    ],
+)
+def test_a_choice_of_nothing(pipeline: Pipeline, from_step: str | None, only: list[str], said: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(said)}$"):
+        choose(pipeline, from_step=from_step, only_steps=only)
+
+
+def test_the_chart_says_whether_a_step_stays(pipeline: Pipeline) -> None:
+    data, _, serve = pipeline.steps
+    assert (stays(data), stays(serve)) == (False, True)
+    assert helm_release("digits", "serve", keep=True) == "digits-serve"
+    assert helm_release("digits", "data", keep=False) == "digits"
+
+
+@pytest.mark.parametrize("name", ["d", "d1", "a-b", "0", "x" * 53])
+def test_release_names(name: str) -> None:
+    check_release(name)
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a_b", "a.b", "a b", "ä", "x" * 54, "a\n"])
+def test_release_names_that_are_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="Choose a"):
+        check_release(name)
+
+
+def info(directory: Path, **more: t.Any) -> dict[str, t.Any]:
+    params = {"pipeline": str(directory), "release": None, "from_step": None, "only_steps": None}
+    return pipeline_info({**params, **more})
+
+
+def test_overview_of_the_demo() -> None:
+    found = info(RECIPES / "demo" / "digits", from_step="evaluate")
+    assert found["release"] == "digits"
+    assert re.fullmatch(r"\d{8}T\d{6}-digits-[0-9a-f]{4}", found["run_id"])
+    steps = found["pipeline"]["steps"]
+    assert (steps[0]["name"], steps[0]["index"], steps[0]["total"]) == ("evaluate", 3, 5)
+    assert steps[0]["after"] == ["data", "train"]
+    json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("training/mpijob-distributed", "training/mpijob-distribted", "Did you mean 'training/mpijob-distributed'?"),
+        ("nnodes: 2", "nnodes: two", "values of step train: resources.nnodes: expected a whole number"),
+        ("nnodes: 2", "nnode: 2", "Did you mean 'nnodes'?"),
+        ("until: condition=Available", "until: Available", "is no wait expression"),
+        ("name: digits", f"name: {'d' * 50}", "has 56 characters; Helm allows 53"),
+    ],
+)
+def test_the_overview_finds_a_mistake_in_any_step(tmp_path: Path, old: str, new: str, words: str) -> None:
+    where = directory(tmp_path, GOOD.replace(old, new, 1))
+    (where / "serve.yaml").write_text("image: {name: x}\nresources: {}\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError) as caught:
+        info(where)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_mutilated_pipeline_is_a_traceback(tmp_path: Path) -> None:
+    dice = random.Random("pipelines")
+    refused = []
+    for _ in range(120):
+        lines = GOOD.split("\n")
+        for _ in range(dice.randint(1, 3)):
+            row = dice.randrange(len(lines))
+            key, colon, _ = lines[row].partition(":")
+            value = dice.choice(
+                ("", "3", "-1", "true", "null", "[x]", "[[]]", "{a: 1}", "'é'", "1e3", "../..", '"\\0"', "x" * 300)
+            )
+            lines[row] = dice.choice((f"{key}{colon} {value}", lines[row][2:], lines[row] + lines[row], f"- {value}"))
+        where = directory(tmp_path, "\n".join(lines))
+        try:
+            read(where)
+        except InvalidInputError as error:
+            refused.append(str(error))
+    assert len(refused) > 60
+    for said in refused:
+        assert said.startswith(str(tmp_path / "pipeline.yaml")), said
+        assert "\n" not in said
