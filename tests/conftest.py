@@ -34,6 +34,19 @@ _importable("ansible_collections.mlops")
 _importable("ansible_collections.mlops.eks", ROOT)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that rewrites what is reviewed."""
+    parser.addoption("--update-golden", action="store_true", help="write what is rendered now to tests/golden")
+
+
+@pytest.fixture(scope="session")
+def helm() -> str:
+    """The path of Helm, found as the collection finds it; without one the tests fail."""
+    from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
+
+    return find_helm()
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A real cluster that tests may use; each test works in a namespace of its own."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,25 +11,6 @@ from typing import Any
 import pytest
 import yaml
 from chart_cases import CHARTS, Document, HelmError, Render
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="write what the charts render now to tests/golden/charts"
-    )
-
-
-@pytest.fixture(scope="session")
-def helm() -> str:
-    """The path of Helm: $MLOPS_EKS_HELM, or the one on PATH, or the one in the cache."""
-    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    cache = os.environ.get("MLOPS_EKS_CACHE") or Path(caches) / "mlops-eks"
-    found = (
-        os.environ.get("MLOPS_EKS_HELM") or shutil.which("helm") or shutil.which("helm", path=str(Path(cache) / "bin"))
-    )
-    if not found:
-        pytest.fail("no helm: put it on PATH or name it in MLOPS_EKS_HELM")
-    return found
 
 
 @pytest.fixture(scope="session")
