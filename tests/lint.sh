@@ -21,6 +21,7 @@ check() {
 check ruff ruff check .
 check format ruff format --check .
 check mypy mypy --explicit-package-bases --namespace-packages -p ansible_collections.mlops.eks.plugins
+check mypy-demo env MYPYPATH=containers/digits:tests/demo mypy --strict containers/digits/digits tests/demo
 check yamllint yamllint --strict .
 check ansible-lint ansible-lint --offline --strict
 check changelog antsibull-changelog lint
