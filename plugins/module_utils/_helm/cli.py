@@ -114,23 +114,28 @@ def _values(files: Sequence[Path]) -> list[str]:
     return [part for file in files for part in ("--values", str(file))]
 
 
-# What Helm says, and the error it means; the first match wins.
+# What Helm says, and the error it means; the first match wins. Recorded: tests/fixtures/status/helm-errors.json.
 _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
     (r"execution error at \([^)]*\): (?P<said>.*)", InvalidInputError, "{said}"),
     (r"values don't meet the specifications of the schema[^:]*:\s*(?P<said>.*)", InvalidInputError, "{said}"),
-    (r"(?P<said>.*namespaces \"[^\"]*\" not found)", AbsentError, "{said}. Create the namespace first."),
+    (r"(?P<said>namespaces \"[^\"]*\" not found)", AbsentError, "{said}. Create the namespace first."),
+    (r"(?P<said>no matches for kind .*)", AbsentError, "{said}. Install its operator first."),
     (r"(?P<said>another operation .* is in progress)", ConflictError, "{said}. Run the same command again."),
-    (r"(?P<said>.*(?:cannot re-use a name|already exists).*)", ConflictError, "{said}."),
-    (r"(?P<said>.* is forbidden: .*)", ForbiddenError, "{said}. Ask the cluster's owner for this permission."),
+    (r"(?P<said>cannot re-?use a name.*)", ConflictError, "{said}."),
+    (r"(?P<said>\S+ \"[^\"]*\" in namespace .* exists and cannot be imported)", ConflictError, "{said}."),
+    (r"(?P<said>.*already exists.*)", ConflictError, "{said}."),
+    (r"(?P<said>\S+ \"[^\"]*\" is invalid: .*)", InvalidInputError, "{said}"),
+    (r"(?P<said>\S+ \"[^\"]*\" is forbidden: .*)", ForbiddenError, "{said}. Ask the cluster's owner for it."),
+    (r"(?P<said>context \"[^\"]*\" does not exist)", InvalidInputError, "{said}."),
     (r"(?P<said>.*(?:connection refused|i/o timeout|no route to host|unreachable).*)", UnreachableError, "{said}"),
 )
+# What Helm adds that says nothing to our users.
+_CHATTER = re.compile(r"^(level=|time=|WARNING|coalesce|Use --debug flag)")
 
 
 def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
     """Return the error that Helm's message means, one line long."""
-    text = "\n".join(
-        line for line in stderr.splitlines() if not line.startswith(("level=", "time=", "WARNING", "coalesce"))
-    )
+    text = "\n".join(line for line in stderr.splitlines() if not _CHATTER.match(line))
     details = {"command": list(argv), "rc": rc, "stderr": stderr.strip()}
     subject = f"helm {argv[1]} {argv[2]}"
     for pattern, kind, form in _MEANINGS:
@@ -142,4 +147,4 @@ def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
 
 def _one_line(text: str) -> str:
     said = "; ".join(line.strip() for line in text.strip().splitlines() if line.strip())
-    return re.sub(r"^Error: ", "", said)
+    return re.sub(r"^Error: ([A-Z]+ FAILED: )?", "", said)

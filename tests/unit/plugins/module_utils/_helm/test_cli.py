@@ -1,0 +1,167 @@
+"""Helm: argument lists in, errors out in our words; what Helm says was recorded from the real one."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    CommandError,
+    ConflictError,
+    EksError,
+    ForbiddenError,
+    InvalidInputError,
+    MissingToolError,
+    UnreachableError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import (
+    Completed,
+    Helm,
+    find_helm,
+    run_program,
+    translate,
+)
+
+RECORDED = json.loads(
+    (Path(__file__).resolve().parents[4] / "fixtures/status/helm-errors.json").read_text(encoding="utf-8")
+)
+MEANT: dict[str, tuple[type[EksError], str]] = {
+    "chart-absent": (CommandError, 'helm template unit-a: path "./nowhere" not found'),
+    "failed-template": (InvalidInputError, "helm template unit-a: nnodes must be at least 1"),
+    "forbidden": (ForbiddenError, 'helm install unit-a: configmaps "unit-cm" is forbidden: User'),
+    "in-progress": (ConflictError, "helm upgrade unit-a: another operation (install/upgrade/rollback) is in progress."),
+    "invalid-object": (InvalidInputError, 'helm install unit-a: Job.batch "unit-x" is invalid: [spec.template'),
+    "long-name": (CommandError, "release name check failed"),
+    "manifest-syntax": (CommandError, "helm template unit-a: YAML parse error on c/templates/cm.yaml"),
+    "name-in-use": (ConflictError, "helm install unit-a: cannot reuse a name that is still in use."),
+    "nil-pointer": (CommandError, "nil pointer evaluating interface {}.y"),
+    "no-context": (InvalidInputError, 'helm install unit-a: context "nope" does not exist.'),
+    "no-kind": (AbsentError, 'helm install unit-a: no matches for kind "MPIJob" in version "kubeflow.org/v9". Install'),
+    "no-namespace": (
+        AbsentError,
+        'helm install unit-a: namespaces "no-such-namespace" not found. Create the namespace',
+    ),
+    "not-owned": (ConflictError, 'helm install unit-b: ConfigMap "unit-cm" in namespace "unit-test" exists and cannot'),
+    "quota": (ForbiddenError, 'helm install unit-a: configmaps "unit-cm" is forbidden: exceeded quota: unit-q'),
+    "rollback-absent": (CommandError, "helm rollback unit-zz: release: not found"),
+    "schema": (InvalidInputError, "additional properties 'imge' not allowed"),
+    "template-syntax": (CommandError, "helm template unit-a: parse error at (c/templates/cm.yaml:1): unclosed action"),
+    "uninstall-absent": (CommandError, "helm uninstall unit-zz: uninstall: Release not loaded"),
+    "unknown-field": (CommandError, ".spce: field not declared in schema"),
+    "unreachable": (UnreachableError, "connection refused"),
+    "values-absent": (CommandError, "helm template unit-a: open nowhere.yaml: no such file or directory"),
+    "values-syntax": (CommandError, "helm template unit-a: failed to parse bad.yaml"),
+}
+
+
+def test_every_recorded_error_has_a_meaning() -> None:
+    assert sorted(MEANT) == sorted(RECORDED["errors"])
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_meaning(name: str) -> None:
+    kind, words = MEANT[name]
+    recorded = RECORDED["errors"][name]
+    error = translate(recorded["stderr"], argv=["/bin/helm", *recorded["argv"]], rc=recorded["rc"])
+    assert type(error) is kind
+    assert words in str(error)
+    for noise in ("\n", "Error:", "FAILED:", "--debug", "level="):
+        assert noise not in str(error)
+    assert error.details["rc"] == recorded["rc"]
+    assert error.details["stderr"] == recorded["stderr"].strip()
+
+
+def test_an_error_without_words_names_the_exit_code() -> None:
+    assert str(translate("", argv=["helm", "install", "x"], rc=137)) == "helm install x: exit code 137"
+
+
+class Spy:
+    """Runs nothing and remembers."""
+
+    def __init__(self, rc: int = 0, stdout: str = "", stderr: str = "") -> None:
+        self.argv: list[list[str]] = []
+        self.answer = Completed(rc, stdout, stderr)
+
+    def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed:
+        self.argv.append(list(argv))
+        return self.answer
+
+
+def helm(spy: Spy, **more: t.Any) -> Helm:
+    return Helm(**{"binary": "helm", "kubeconfig": "/k", "context": None, "namespace": "team", "run": spy, **more})
+
+
+FILES = [Path("/a.yaml"), Path("/b.json")]
+VALUES = ["--values", "/a.yaml", "--values", "/b.json"]
+WHERE = ["--namespace", "team", "--kubeconfig", "/k"]
+
+
+def test_argument_lists() -> None:
+    spy = Spy(stdout="a: 1\n")
+    one = helm(spy)
+    assert one.template("r", Path("/c"), FILES) == "a: 1\n"
+    one.install("r", Path("/c"), FILES, labels={"mlops.eks/step": "train", "x": "y"})
+    one.install("r", Path("/c"), [], labels={}, upgrade=True)
+    one.uninstall("r")
+    one.rollback("r", 3)
+    marks = ["--labels", "mlops.eks/step=train,x=y", "--description", "mlops.eks step"]
+    assert spy.argv[:2] == [
+        ["helm", "template", "r", "/c", *VALUES, "--namespace", "team"],
+        ["helm", "install", "r", "/c", *VALUES, *marks, *WHERE],
+    ]
+    assert spy.argv[2][:4] == ["helm", "upgrade", "r", "/c"]
+    assert spy.argv[3:] == [
+        ["helm", "uninstall", "r", "--ignore-not-found", *WHERE],
+        ["helm", "rollback", "r", "3", *WHERE],
+    ]
+
+
+def test_nothing_waits() -> None:
+    spy = Spy()
+    helm(spy).install("r", Path("/c"), [], labels={"a": "b"})
+    assert not [part for part in spy.argv[0] if "wait" in part or "timeout" in part]
+
+
+def test_the_context_is_named_where_there_is_one() -> None:
+    spy = Spy()
+    helm(spy, context="other").uninstall("r")
+    assert spy.argv[0][-2:] == ["--kube-context", "other"]
+
+
+def test_a_failure_is_translated() -> None:
+    with pytest.raises(ConflictError, match="another operation"):
+        helm(Spy(rc=1, stderr=RECORDED["errors"]["in-progress"]["stderr"])).rollback("r", 1)
+
+
+def test_run_program_captures_without_a_shell() -> None:
+    done = run_program(["bash", "-c", "cat; echo $1 >&2; exit 3", "-", "$HOME;x"], stdin="in")
+    assert done == Completed(3, "in", "$HOME;x\n")
+    assert run_program(["printf", "\\377"]).stdout == "\ufffd"
+
+
+def test_find_helm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(*parts: str) -> str:
+        path = tmp_path.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setenv("MLOPS_EKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MLOPS_EKS_HELM", raising=False)
+    with pytest.raises(MissingToolError, match="make tools"):
+        find_helm()
+    on_path = program("path", "helm")
+    assert find_helm() == on_path
+    built = program("cache", "bin", "helm")
+    assert find_helm() == built
+    named = program("named")
+    monkeypatch.setenv("MLOPS_EKS_HELM", named)
+    assert find_helm() == named
+    assert find_helm(program("given")) == str(tmp_path / "given")
