@@ -79,16 +79,22 @@ class LogFollower(threading.Thread):
             self._params["previous"] = "true"
         self._ended.set()
 
+    def finish(self) -> None:
+        """Read what there is by now and end: the container goes on, or its connection has gone dead."""
+        self._params["follow"] = "false"
+        self._ended.set()
+        wake(self._response)
+
     def run(self) -> None:
         """Copy, and reconnect after whatever happens but the end of the log."""
         failures = 0
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("wb") as archive:
             while not self._stopped.is_set():
-                whole = self._ended.is_set()
+                whole, params = self._ended.is_set(), dict(self._params)
                 try:
-                    self._copy(archive, whole=whole)
-                    if whole:
+                    self._copy(archive, params, whole=whole)
+                    if whole and not self._outdated(params):
                         break
                     # A response may end before the log: the API server hides it when the kubelet's side breaks.
                     self._ended.wait(_RESUME)
@@ -105,16 +111,19 @@ class LogFollower(threading.Thread):
         """Return the last lines as text."""
         return tuple(line.decode(errors="replace") for line in self.tail)
 
-    def _copy(self, archive: t.BinaryIO, *, whole: bool) -> None:
-        params = dict(self._params)
+    def _outdated(self, params: dict[str, str | int]) -> bool:
+        """Return whether the request was made, or broken off, before `finish` or `stop`."""
+        return self._stopped.is_set() or params["follow"] != self._params["follow"]
+
+    def _copy(self, archive: t.BinaryIO, params: dict[str, str | int], *, whole: bool) -> None:
         seen, skip = self._last, self._same
         if seen:
             params["sinceTime"] = _since(seen)
         response = self._response = self._kube.stream(self._path, params, read_timeout=_SILENCE)
         rest = b""
         try:
-            if self._stopped.is_set():
-                # It came too late for `stop` to wake it.
+            if self._outdated(params):
+                # It came too late to be woken.
                 return
             while chunk := response.read1(1 << 20):
                 *lines, rest = (rest + chunk).split(b"\n")
@@ -122,7 +131,7 @@ class LogFollower(threading.Thread):
                     lines, seen, skip = _unseen(lines, seen, skip)
                 self._take(archive, lines, end=b"\n")
             # Without its end, the last line is either complete, or half of one that is read again.
-            if rest and whole and not self._stopped.is_set():
+            if rest and whole and not self._outdated(params):
                 self._take(archive, [rest], end=b"")
         finally:
             self._response = None

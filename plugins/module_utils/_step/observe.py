@@ -116,7 +116,7 @@ class Observer:
         follower.start()
 
     def close(self, state: State) -> None:
-        """Stop watching; wait for the ends of logs that have an end, cut the others."""
+        """Stop watching; read logs that have an end to it, and the others as far as they are written."""
         for watch in self._watches:
             watch.stop()
         ended = {
@@ -125,13 +125,20 @@ class Observer:
             for container in pod_view.containers(pod)
             if container.state == "terminated" or pod_view.name(pod) in state.gone
         }
-        finite = [follower for (pod, container, _), follower in self.followers.items() if (pod, container) in ended]
-        for follower in finite:
-            follower.end()
-        self._drain(finite)
-        for follower in self.followers.values():
+        for (pod, container, _), follower in self.followers.items():
+            if (pod, container) in ended:
+                follower.end()
+            else:
+                follower.finish()
+        self._drain(list(self.followers.values()))
+        # A connection may be dead and not know it: ask anew for what is missing.
+        stuck = [follower for follower in self.followers.values() if not follower.done.is_set()]
+        for follower in stuck:
+            follower.finish()
+        self._drain(stuck)
+        for follower in stuck:
             follower.stop()
-        for follower in self.followers.values():
+        for follower in stuck:
             follower.done.wait(1.0)
 
     def _drain(self, followers: list[LogFollower]) -> None:

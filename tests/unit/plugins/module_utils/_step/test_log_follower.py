@@ -203,6 +203,29 @@ def test_stop_wakes_a_silent_log(copy: Copy) -> None:
     assert text == b"one\n"
 
 
+@pytest.mark.parametrize("ended", [False, True])
+def test_finish_reads_what_a_silent_connection_did_not_bring(copy: Copy, ended: bool) -> None:
+    kubelet, over = Kubelet(numbered(3)), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.params["follow"] == "false":
+            kubelet.answer(exchange)
+            return
+        exchange.begin()
+        # One line and a half, then nothing for ever.
+        exchange.chunk(b"".join(f"{at}Z ".encode() + line + b"\n" for at, line in numbered(2))[:-3])
+        over.wait(20)
+
+    follower = copy(answer, ended=ended)
+    while not follower.lines:
+        time.sleep(0.001)
+    follower.finish()
+    text = finished(follower)
+    over.set()
+    assert text == kubelet.text()
+    assert follower.lines == 3
+
+
 class Early:
     """A log whose first answers end properly, but early: in the middle of line 150, then of line 300."""
 
