@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 
 IDENTITY = "mlops.eks/identity"
 STEP = "mlops.eks/step"
@@ -40,8 +40,14 @@ def label(identity: str) -> str:
     return identity[:_LABEL_LENGTH]
 
 
-def revisions(kube: Kube, name: str) -> list[Release]:
-    """Return the stored revisions of release `name`, oldest first; `[]` when it is not installed."""
+def revisions(kube: Kube, name: str, *, upgraded: bool = True) -> list[Release]:
+    """Return the stored revisions of release `name`, oldest first; `[]` when it is not installed.
+
+    A release that is never `upgraded` always has its first revision. Looking for that one spares the list, for which
+    an API server waits up to 0.1 s until its cache has caught up.
+    """
+    if not upgraded and kube.get(item("v1", "secrets", kube.namespace, f"sh.helm.release.v1.{name}.v1")) is None:
+        return []
     found = kube.request(
         "GET", collection("v1", "secrets", kube.namespace), params={"labelSelector": f"owner=helm,name={name}"}
     )

@@ -54,7 +54,8 @@ class StepRun:
     def decide(self) -> Decision:
         """Return what is to be done now."""
         entries = self.ledger.read()
-        return decide(self.task, self.plan.identity, entries, revisions(self.kube, self.task.helm_release))
+        stored = revisions(self.kube, self.task.helm_release, upgraded=self.task.keep)
+        return decide(self.task, self.plan.identity, entries, stored)
 
     def run(self) -> Record:
         """Bring the step to its end and return the task's result.
