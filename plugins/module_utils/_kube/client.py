@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import json
 import random
+import socket
 import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlencode
 
 import urllib3
-import yaml
-from kubernetes import config as kube_config
 from kubernetes.client import Configuration
+from urllib3.connection import HTTPConnection
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
@@ -29,10 +28,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ClusterError,
     ConflictError,
     ForbiddenError,
-    InvalidInputError,
     UnreachableError,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import configuration
 
 Document = dict[str, t.Any]
 Params = Mapping[str, str | int]
@@ -42,6 +40,14 @@ _RETRIED = (429, 500, 502, 503, 504)
 WATCH_SECONDS = 540
 _READ_TIMEOUT = 30.0
 _CONNECT_TIMEOUT = 10.0
+
+# A silent log is kept alive on its way through load balancers (350 s at AWS), and a dead connection is found.
+_KEEP_ALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] + [
+    # macOS spells the first one otherwise; its default will do there.
+    (socket.IPPROTO_TCP, getattr(socket, name), seconds)
+    for name, seconds in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15))
+    if hasattr(socket, name)
+]
 
 
 @dataclass(kw_only=True)
@@ -58,7 +64,7 @@ class Kube:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self._configuration = _configure(self.kubeconfig, self.context)
+        self._configuration = configuration(self.kubeconfig, self.context)
         self._pool = _pool(self._configuration)
 
     @property
@@ -195,41 +201,6 @@ def _reason(error: urllib3.exceptions.HTTPError) -> str:
     return text.splitlines()[0][:160] if text else type(error).__name__
 
 
-def _configure(kubeconfig: str, context: str | None) -> Configuration:
-    path = Path(kubeconfig).expanduser()
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InvalidInputError(
-            f"kubeconfig {kubeconfig}: no such file. Create the cluster, or correct the host's variable 'kubeconfig'."
-        ) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        first = str(error).splitlines()[0]
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {first}. Write it anew.") from error
-    if not isinstance(document, dict) or not document.get("clusters"):
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it anew.")
-    known = _contexts(document)
-    if context and context not in known:
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: no context {context!r}.{did_you_mean(context, known)}")
-    settings = Configuration()
-    try:
-        kube_config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=str(path), context=context, client_configuration=settings
-        )
-    except kube_config.ConfigException as error:
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: {str(error).splitlines()[0]}") from error
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        # What the library says of a malformed entry names its own code, not the entry.
-        said = f"an entry of clusters, contexts or users is malformed ({error})"
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: {said.splitlines()[0]}. Write it anew.") from error
-    return settings
-
-
-def _contexts(document: Document) -> list[str]:
-    entries = document.get("contexts")
-    return [str(one.get("name")) for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
-
-
 def _pool(settings: Configuration) -> urllib3.PoolManager:
     options: dict[str, t.Any] = {
         "num_pools": 4,
@@ -239,6 +210,7 @@ def _pool(settings: Configuration) -> urllib3.PoolManager:
         "ca_certs": settings.ssl_ca_cert,
         "cert_file": settings.cert_file,
         "key_file": settings.key_file,
+        "socket_options": [*HTTPConnection.default_socket_options, *_KEEP_ALIVE],
     }
     if settings.tls_server_name:
         options["server_hostname"] = settings.tls_server_name

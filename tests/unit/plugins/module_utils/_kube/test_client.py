@@ -53,6 +53,14 @@ def test_absent_is_none_for_get(serve: Serve) -> None:
     assert kube.get("/x") is None
 
 
+def test_a_silent_stream_is_kept_alive(serve: Serve) -> None:
+    _, kube = serve(lambda exchange: exchange.reply({}))
+    kube.request("GET", "/x")
+    (connection,) = [found for found in kube._pool.connection_from_url(kube.server).pool.queue if found]
+    assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+    assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 60
+
+
 @pytest.mark.parametrize("code", [429, 500, 502, 503, 504])
 def test_a_cluster_that_is_briefly_away_is_asked_again(serve: Serve, code: int) -> None:
     server, kube = serve(lambda ex: ex.reply({}, code) if ex.number < 3 else ex.reply({"ok": ex.number}))
