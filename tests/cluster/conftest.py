@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from space import Play, Space, ansible_playbook
+from plays import Play, ansible_playbook
+from space import Space
 
 
 @contextmanager

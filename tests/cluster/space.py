@@ -5,99 +5,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import threading
-import time
 import typing as t
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-
-ROOT = Path(__file__).resolve().parents[2]
-IMAGE = "localhost/mlops-eks/base:0.1.0"
-JOB = "data-prep/data-process"
-SERVER = "serving/generic-server"
-# Longer than anything here should take on a busy machine; a test that meets it has failed.
-PATIENCE = 60.0
-
-Json = dict[str, t.Any]
-
-
-def until[T](look: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
-    """Return what `look` returns as soon as that is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := look()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"after {seconds:g} s still not: {what}")
-        time.sleep(0.05)
-    return found
-
-
-def job(*commands: str, **more: t.Any) -> Json:
-    """Return the recipe of a small Job that runs `commands` one after the other."""
-    resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-    return {
-        "image": IMAGE,
-        "pvc": [],
-        "resources": resources,
-        "process": {"command": ["; ".join(commands)]},
-        **more,
-    }
-
-
-def gated(*commands: str) -> Json:
-    """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
-    loop = "i=0; while [ ! -e /tmp/go ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
-    return job(loop, "echo went", *commands)
-
-
-class Play:
-    """One running `ansible-playbook`; `text` is what it has printed so far."""
-
-    def __init__(self, command: list[str]) -> None:
-        self.text = ""
-        self.started = time.monotonic()
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, start_new_session=True, errors="replace",
-        )  # fmt: skip
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        for line in t.cast(t.IO[str], self.process.stdout):
-            self.text += line
-
-    def shows(self, text: str, seconds: float = PATIENCE) -> None:
-        """Wait until the play has printed `text`."""
-        deadline = time.monotonic() + seconds
-        while text not in self.text:
-            if not self._reader.is_alive():
-                assert text in self.text, f"the play ended without {text!r}:\n{self.text}"
-            assert time.monotonic() < deadline, f"after {seconds:g} s no {text!r} in:\n{self.text}"
-            time.sleep(0.05)
-
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal to its process group, as a terminal or the kernel does."""
-        os.killpg(self.process.pid, number)
-
-    def end(self, rc: int | None = 0, seconds: float = 2 * PATIENCE) -> str:
-        """Wait for the end, check the exit code (`None`: any but 0) and return everything it printed."""
-        try:
-            found = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.send(signal.SIGKILL)
-            raise AssertionError(f"still running after {seconds:g} s:\n{self.text}") from None
-        self._reader.join(5)
-        t.cast(t.IO[str], self.process.stdout).close()
-        assert "Traceback" not in self.text, self.text
-        assert found == rc if rc is not None else found != 0, f"exit code {found}:\n{self.text}"
-        return self.text
+from plays import Play, ansible_playbook, kubectl_binary, until
+from samples import JOB, Json
 
 
 @dataclass(kw_only=True)
@@ -160,13 +75,17 @@ class Space:
         """Run a playbook to its end and return what it printed."""
         return self.start(playbook, *arguments, **extra).end(rc)
 
-    def task(self, module: str, rc: int | None = 0, /, *arguments: str, **parameters: t.Any) -> str:
-        """Run one task in a playbook of its own, as a user's playbook would have it."""
+    def start_task(self, module: str, *arguments: str, **parameters: t.Any) -> Play:
+        """Start one task in a playbook of its own, as a user's playbook would have it."""
         where = {"kubeconfig": self.kubeconfig, "namespace": self.namespace, "runs_dir": str(self.runs)}
         task = {"name": "The task", f"mlops.eks.{module}": {**where, **parameters}}
         path = self.directory / f"{module}.yml"
         path.write_text(yaml.safe_dump([{"hosts": "clusters", "gather_facts": False, "tasks": [task]}]))
-        return self.play(path, *arguments, rc=rc)
+        return self.start(path, *arguments)
+
+    def task(self, module: str, rc: int | None = 0, **parameters: t.Any) -> str:
+        """Run one task to its end and return what it printed."""
+        return self.start_task(module, **parameters).end(rc)
 
     # -- what an onlooker sees
 
@@ -227,54 +146,3 @@ class Space:
         """Return the archived log of a step with one container."""
         (file,) = (self.evidence(step) / "logs").iterdir()
         return file.read_text(encoding="utf-8").splitlines()
-
-
-def ansible_playbook() -> str:
-    """Return the program of the environment the tests run in."""
-    return str(Path(sys.executable).parent / "ansible-playbook")
-
-
-def kubectl_binary() -> str:
-    """Return the kubectl this project built, or the one on PATH."""
-    return _built("kubectl")
-
-
-def helm_binary() -> str:
-    """Return the Helm the plays use."""
-    return os.environ.get("MLOPS_EKS_HELM") or _built("helm")
-
-
-def _built(program: str) -> str:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    built = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks") / "bin" / program
-    return str(built) if built.exists() else program
-
-
-def ticks(lines: list[str]) -> list[int]:
-    """Return the numbers of the `tick` lines."""
-    return [int(line.removeprefix("tick ")) for line in lines if line.startswith("tick ")]
-
-
-def consecutive(numbers: list[int]) -> bool:
-    """Return whether the numbers are 1, 2, 3 ... without a gap or a repetition."""
-    return numbers == list(range(1, len(numbers) + 1)) and bool(numbers)
-
-
-def server(answer: str, **more: t.Any) -> Json:
-    """Return the recipe of a small HTTP server that answers everything with `answer`."""
-    loop = "while ($c = $s->accept) { while (<$c>) { last if /^\\r?$/ } print $c $a; close $c }"
-    listen = "$s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1)"
-    program = f'$a = "HTTP/1.0 200 OK\\r\\n\\r\\n{answer}\\n"; {listen}; {loop}'
-    probe = {"period_secs": 1}
-    return {
-        "image": {"name": IMAGE},
-        "pvc": [],
-        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
-        "server": {
-            "ports": [{"name": "http", "value": 8080}],
-            "command": [f"exec perl -MIO::Socket::INET -e '{program}'"],
-            "startup_probe": probe,
-            "readiness_probe": probe,
-        },
-        **more,
-    }

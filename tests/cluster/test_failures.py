@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import pytest
-from space import IMAGE, JOB, SERVER, Json, Space, gated, job
+from samples import IMAGE, JOB, SERVER, Json, gated, job
+from space import Space
 
 pytestmark = pytest.mark.cluster
 

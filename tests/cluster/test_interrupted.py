@@ -7,8 +7,10 @@ from __future__ import annotations
 import signal
 
 import pytest
+from plays import until
 from proxy import relayed
-from space import Space, consecutive, gated, job, ticks, until
+from samples import consecutive, gated, job, ticks
+from space import Space
 
 pytestmark = pytest.mark.cluster
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from space import JOB, ROOT, Space, gated, helm_binary, job, ticks, until
+from plays import ROOT, helm_binary, until
+from samples import JOB, gated, job, ticks
+from space import Space
 
 pytestmark = pytest.mark.cluster
 

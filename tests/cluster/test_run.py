@@ -8,7 +8,8 @@ import json
 
 import pytest
 import yaml
-from space import Json, Space, gated, job
+from samples import Json, gated, job
+from space import Space
 
 pytestmark = pytest.mark.cluster
 

@@ -8,7 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from space import ROOT, SERVER, Json, Space, helm_binary, server, until
+from plays import ROOT, helm_binary, until
+from samples import SERVER, Json, server
+from space import Space
 
 pytestmark = pytest.mark.cluster
 

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plays run as a user runs them, and the programs beside them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Longer than anything here should take on a busy machine; a test that meets it has failed.
+PATIENCE = 60.0
+
+
+def until[T](look: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
+    """Return what `look` returns as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds:g} s still not: {what}")
+        time.sleep(0.05)
+    return found
+
+
+def ansible_playbook() -> str:
+    """Return the program of the environment the tests run in."""
+    return str(Path(sys.executable).parent / "ansible-playbook")
+
+
+def kubectl_binary() -> str:
+    """Return the kubectl this project built, or the one on PATH."""
+    return _built("kubectl")
+
+
+def helm_binary() -> str:
+    """Return the Helm the plays use."""
+    return os.environ.get("MLOPS_EKS_HELM") or _built("helm")
+
+
+def _built(program: str) -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    built = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks") / "bin" / program
+    return str(built) if built.exists() else program
+
+
+class Play:
+    """One running `ansible-playbook`; `text` is what it has printed so far."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.text = ""
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, start_new_session=True, errors="replace",
+        )  # fmt: skip
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in t.cast(t.IO[str], self.process.stdout):
+            self.text += line
+
+    def shows(self, text: str, seconds: float = PATIENCE) -> None:
+        """Wait until the play has printed `text`."""
+        deadline = time.monotonic() + seconds
+        while text not in self.text:
+            if not self._reader.is_alive():
+                assert text in self.text, f"the play ended without {text!r}:\n{self.text}"
+            assert time.monotonic() < deadline, f"after {seconds:g} s no {text!r} in:\n{self.text}"
+            time.sleep(0.05)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to its process group, as a terminal or the kernel does."""
+        os.killpg(self.process.pid, number)
+
+    def end(self, rc: int | None = 0, seconds: float = 2 * PATIENCE) -> str:
+        """Wait for the end, check the exit code (`None`: any but 0) and return everything it printed."""
+        try:
+            found = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.send(signal.SIGKILL)
+            raise AssertionError(f"still running after {seconds:g} s:\n{self.text}") from None
+        self._reader.join(5)
+        t.cast(t.IO[str], self.process.stdout).close()
+        assert "Traceback" not in self.text, self.text
+        assert found == rc if rc is not None else found != 0, f"exit code {found}:\n{self.text}"
+        return self.text

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Small recipes, and what is expected of their logs."""
+
+from __future__ import annotations
+
+import typing as t
+
+Json = dict[str, t.Any]
+IMAGE = "localhost/mlops-eks/base:0.1.0"
+JOB = "data-prep/data-process"
+SERVER = "serving/generic-server"
+
+
+def job(*commands: str, **more: t.Any) -> Json:
+    """Return the recipe of a small Job that runs `commands` one after the other."""
+    resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+    return {
+        "image": IMAGE,
+        "pvc": [],
+        "resources": resources,
+        "process": {"command": ["; ".join(commands)]},
+        **more,
+    }
+
+
+def gated(*commands: str) -> Json:
+    """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
+    loop = "i=0; while [ ! -e /tmp/go ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
+    return job(loop, "echo went", *commands)
+
+
+def ticks(lines: list[str]) -> list[int]:
+    """Return the numbers of the `tick` lines."""
+    return [int(line.removeprefix("tick ")) for line in lines if line.startswith("tick ")]
+
+
+def consecutive(numbers: list[int]) -> bool:
+    """Return whether the numbers are 1, 2, 3 ... without a gap or a repetition."""
+    return numbers == list(range(1, len(numbers) + 1)) and bool(numbers)
+
+
+def server(answer: str, **more: t.Any) -> Json:
+    """Return the recipe of a small HTTP server that answers everything with `answer`."""
+    loop = "while ($c = $s->accept) { while (<$c>) { last if /^\\r?$/ } print $c $a; close $c }"
+    listen = "$s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1)"
+    program = f'$a = "HTTP/1.0 200 OK\\r\\n\\r\\n{answer}\\n"; {listen}; {loop}'
+    probe = {"period_secs": 1}
+    return {
+        "image": {"name": IMAGE},
+        "pvc": [],
+        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+        "server": {
+            "ports": [{"name": "http", "value": 8080}],
+            "command": [f"exec perl -MIO::Socket::INET -e '{program}'"],
+            "startup_probe": probe,
+            "readiness_probe": probe,
+        },
+        **more,
+    }
