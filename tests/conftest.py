@@ -66,7 +66,7 @@ def native_cluster() -> Iterator[Cluster]:
     """The cluster `make test` started, or one started here and removed again."""
     given = os.environ.get("MLOPS_EKS_TEST_KUBECONFIG")
     if given:
-        yield Cluster(name="test", kubeconfig=given)
+        yield Cluster(name=Path(given).parent.name, kubeconfig=given)
         return
     name = f"test-{os.getpid()}"
     where = ["-e", f"local_cluster_name={name}", "-e", f"kubeconfig=/var/lib/mlops-eks/{name}/kubeconfig"]

@@ -14,6 +14,7 @@ import typing as t
 from collections.abc import Callable
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -57,7 +58,7 @@ class LiveAction(ActionBase):
         arguments = json.loads(json.dumps(self._task.args))
         checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(arguments)
         if checked.error_messages:
-            return {**base, "failed": True, "msg": "; ".join(checked.error_messages)}
+            return {**base, "failed": True, "msg": "; ".join(map(_explain, checked.errors))}
         _die_with_parent()
         context = Context(
             host=str(task_vars.get("inventory_hostname", "localhost")),
@@ -93,3 +94,8 @@ def _die_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
+
+
+def _explain(error: Exception) -> str:
+    """Return an argument error as a sentence; Ansible's own for an unknown option names only the option."""
+    return f"Unsupported parameters: {error}" if isinstance(error, UnsupportedError) else str(error)
