@@ -66,12 +66,13 @@ def _pod(spec: Document, status: Document) -> Document:
     return {"spec": short, "status": status}
 
 
-def prune(entry: Document) -> Document:
+def prune(entry: Document, what: str) -> Document:
     """Return what the engine may look at: no managed fields, tokens, probes or addresses of nodes."""
     found: Document = {"metadata": pick(entry.get("metadata", {}), _METADATA)}
-    if entry.get("kind") == "Pod":
+    # The items of a list do not say their kind.
+    if what == "pod":
         found.update(_pod(entry["spec"], entry.get("status", {})))
-    elif "involvedObject" in entry:
+    elif what == "event":
         found.update(pick(entry, ("involvedObject", "reason", "message", "type", "lastTimestamp", "eventTime")))
     else:
         keys = ("replicas", "paused", "suspend", "selector", "progressDeadlineSeconds")
@@ -108,14 +109,15 @@ class Recorder:
                 if verb == "GONE" or (subject != mine and not subject.startswith(f"{mine}-")):
                     return
             # A deep copy: the watch keeps the object for comparison.
-            self.changes.append({"after": after, "change": name, "entry": prune(json.loads(json.dumps(entry)))})
+            self.changes.append({"after": after, "change": name, "entry": prune(json.loads(json.dumps(entry)), what)})
 
     def run(self) -> str:
         scenario, kube = self.scenario, self.kube
         for extra in scenario.before:
             kube.request("POST", extra[0].format(ns=kube.namespace), body=extra[1])
         self.started = time.time()
-        created = kube.request("POST", self.path(), body=scenario.workload)
+        workload = json.loads(json.dumps(scenario.workload).replace("@NOW@", str(int(self.started))))
+        created = kube.request("POST", self.path(), body=workload)
         watches = [
             Watch(kube, self.path(), {"fieldSelector": f"metadata.name={scenario.name}"}, self.hand("workload")),
             Watch(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -161,7 +160,6 @@ def _delete(path: str) -> Callable[[t.Any, str], t.Any]:
     return lambda kube, name: kube.request("DELETE", path.format(ns=kube.namespace, name=name), body=body)
 
 
-_SOON = int(time.time()) + 60
 SLEEP = "exec sleep 600"
 HOG = "x=$(head -c 300M /dev/zero | tr '\\0' x); echo ${#x}"
 SMALL = {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "32Mi"}}
@@ -182,6 +180,17 @@ def _running(changes: Changes) -> bool:
 
 
 SCENARIOS = (
+    Scenario(
+        name="pytorch-restarts",
+        # ExitCode: 130 and above are tried again, by a new pod of the same name.
+        workload=pytorch(
+            "pytorch-restarts",
+            pod("sleep 30"),
+            pod("[ $(date +%s) -gt $((@NOW@ + 15)) ] && exit 0; sleep 12; exit 138"),
+            restart="ExitCode",
+        ),
+        finished=has_condition("Succeeded", "Failed"),
+    ),
     Scenario(name="job-succeeds", workload=job("job-succeeds", pod("sleep 2; echo done")), finished=_ENDED),
     Scenario(name="job-exits-3", workload=job("job-exits-3", pod("echo sorry; exit 3")), finished=_ENDED),
     Scenario(
@@ -342,26 +351,6 @@ SCENARIOS = (
         name="pytorch-worker-fails",
         workload=pytorch("pytorch-worker-fails", pod(SLEEP), pod("sleep 1; exit 3")),
         finished=_ENDED,
-    ),
-    Scenario(
-        name="pytorch-restarts",
-        # ExitCode: 130 and above are tried again, by a new pod of the same name.
-        workload=pytorch(
-            "pytorch-restarts",
-            pod("sleep 14"),
-            pod(
-                "[ $(date +%s) -ge $(( $(cat /state/t 2>/dev/null || { date +%s | tee /state/t; }) + 5 )) ] && exit 0;"
-                " sleep 5; exit 138",
-                pod_more={
-                    "volumes": [
-                        {"name": "state", "hostPath": {"path": "/tmp/unit-record", "type": "DirectoryOrCreate"}}
-                    ]
-                },
-                volumeMounts=IN_STATE,
-            ),
-            restart="ExitCode",
-        ),
-        finished=has_condition("Succeeded", "Failed"),
     ),
     Scenario(
         name="deployment-ready",

@@ -49,7 +49,8 @@ class FakeKube(Kube):
             self.fail[f"{method} {path}"].pop(0)
             if not first:
                 raise error
-        if found["namespace"] and found["namespace"] not in self.namespaces:
+        # The real one says so only when something is created; a list is empty, an object absent.
+        if method == "POST" and found["namespace"] not in self.namespaces:
             raise AbsentError(f'namespaces "{found["namespace"]}" not found')
         handler = getattr(self, f"_{method.lower()}")
         answer: Document = copy.deepcopy(handler(path, found["name"], params or {}, copy.deepcopy(body), content_type))

@@ -60,9 +60,12 @@ class Journal:
             "index": task.index,
             "total": task.total,
             "chart": task.chart,
+            "chart_version": "",
             "recipes": list(task.recipes),
+            "identity": "",
             "outcome": "running",
             "cause": None,
+            "workload": None,
             "controller": socket.gethostname(),
             "attempt": 1,
             "reattached": False,
@@ -137,16 +140,22 @@ def _finished(containers: list[Container]) -> str | None:
 
 
 def resources(records: list[Record], finished: float) -> dict[str, dict[str, float]]:
-    """Return what the pods asked for, `{resource: {requested: sum, seconds: sum of request x seconds held}}`."""
+    """Return what the pods asked for: `{resource: {requested: at the peak, seconds: request x seconds held}}`."""
     total: dict[str, dict[str, float]] = {}
+    steps: list[tuple[float, str, float]] = []
     for pod in records:
         if not pod["started"]:
             continue
-        held = max(0.0, (from_iso(pod["finished"]) if pod["finished"] else finished) - from_iso(pod["started"]))
+        begun, ended = from_iso(pod["started"]), from_iso(pod["finished"]) if pod["finished"] else finished
         for resource, amount in pod["requests"].items():
             row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
-            row["requested"] += amount
-            row["seconds"] = round(row["seconds"] + amount * held, 3)
+            row["seconds"] = round(row["seconds"] + amount * max(0.0, ended - begun), 3)
+            steps += [(begun, resource, amount), (max(begun, ended), resource, -amount)]
+    held = dict.fromkeys(total, 0.0)
+    # Of changes at one moment what ends comes first: times have whole seconds, and a second try follows the first.
+    for _, resource, amount in sorted(steps, key=lambda step: (step[0], step[2])):
+        held[resource] += amount
+        total[resource]["requested"] = max(total[resource]["requested"], round(held[resource], 9))
     return total
 
 

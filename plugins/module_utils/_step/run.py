@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, label, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
@@ -25,13 +24,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 Say = Callable[[str], None]
-# Seconds that pods of an earlier step may take to go away.
-_REMNANTS = 300.0
 
 
 @dataclass(kw_only=True)
@@ -137,7 +135,7 @@ class StepRun:
 
     def _install(self, decision: Decision, entry: Entry, journal: Journal) -> None:
         if decision.action == "install":
-            self._await_remnants()
+            await_remnants(self.kube, self.plan, clock=self.clock, say=self.say)
         self.ledger.write(entry)
         chart, version = self.plan.chart.ref, self.plan.chart.version
         what = f"helm {decision.action} {self.task.helm_release} {chart} {version}"
@@ -161,24 +159,10 @@ class StepRun:
         finished = iso(self.clock.now())
         journal.write(outcome="failed", finished=finished, cause=_refused(error, self.subject).to_record())
         self.ledger.write(replace(entry, outcome="failed", finished=finished, cause=str(error)))
-        if not self.task.keep:
+        # A conflict means that what stands there under this name is not what we just tried to install.
+        if not self.task.keep and not isinstance(error, ConflictError):
             self.helm.uninstall(self.task.helm_release)
         error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
-
-    def _await_remnants(self) -> None:
-        """Wait until pods of an earlier step are gone: an MPIJob's workers have the same names again."""
-        path = collection("v1", "pods", self.kube.namespace)
-        selector = {"labelSelector": self.plan.kind.selector(self.plan.workload)}
-        deadline, told = self.clock.now() + _REMNANTS, False
-        while self.clock.now() < deadline:
-            left = [pod for pod in (self.kube.get(path, selector) or {}).get("items") or [] if _blocks(pod)]
-            if not left:
-                return
-            if not told:
-                names = ", ".join(pod["metadata"]["name"] for pod in left[:4])
-                self.say(f"waiting for {len(left)} pods of an earlier step to go away ({names})")
-                told = True
-            self.clock.sleep(0.2)
 
     def _session(self, journal: Journal, started: float) -> Session:
         task, plan = self.task, self.plan
@@ -251,11 +235,6 @@ class StepRun:
     def _on_loss(self, holder: str) -> None:
         if self.session:
             self.session.lost_lock(holder)
-
-
-def _blocks(pod: dict[str, t.Any]) -> bool:
-    """Return whether a pod is still in the way: one that has ended and is owned by nobody is not."""
-    return bool(pod["metadata"].get("deletionTimestamp") or pod["metadata"].get("ownerReferences"))
 
 
 def _refused(error: EksError, subject: str) -> Cause:

@@ -1,0 +1,166 @@
+"""A step against an API in a dictionary: what is refused before a workload exists. Real runs: tests/cluster."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from fakes.clock import FakeClock
+from fakes.helm import binary
+from fakes.kube import FakeKube
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    CommandError,
+    ConflictError,
+    InvalidInputError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
+from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+VALUES = {"image": "x:1", "process": {"command": ["true"]}}
+
+
+class HalfHelm:
+    """Renders with the real helm; what would change a cluster is answered by the test."""
+
+    def __init__(self, answers: dict[str, Completed]) -> None:
+        self.answers, self.calls = answers, []  # type: ignore[var-annotated]
+
+    def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed:
+        if argv[1] == "template":
+            return run_program(argv, stdin=stdin)
+        self.calls.append(" ".join(argv[1:3]))
+        return self.answers[argv[1]]
+
+
+class Stage(t.NamedTuple):
+    run: StepRun
+    kube: FakeKube
+    helm: HalfHelm
+    said: list[str]
+
+
+def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, Completed], **more: t.Any) -> Stage:
+    task = Task(
+        **{
+            "cluster": "local",
+            "namespace": "team",
+            "release": "digits",
+            "step": "data",
+            "chart": "data-prep/data-process",
+            "run_id": "r1",
+            "runs_dir": tmp_path / "runs",
+            "values": VALUES,
+            **more,
+        }
+    )
+    kube, half, said = FakeKube(), HalfHelm(answers), []  # type: ignore[var-annotated]
+    helm = Helm(binary=binary(), kubeconfig="/k", context=None, namespace="team", run=half)
+    run = StepRun(task=task, plan=make_plan(task, helm), kube=kube, helm=helm, say=said.append, clock=clock)
+    return Stage(run, kube, half, said)
+
+
+def test_a_plan_holds_what_will_be_installed(tmp_path: Path, clock: FakeClock) -> None:
+    plan = stage(tmp_path, clock, {}).run.plan
+    assert (plan.kind.kind, plan.ref.namespace) == ("Job", "team")
+    assert str(plan.ref) in plan.objects
+    assert plan.values == VALUES
+    assert len(plan.identity) == 64
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [({"imge": "x"}, "Did you mean 'image'?"), ({**VALUES, "image": 3}, "values: image: expected a string")],
+)
+def test_a_plan_of_wrong_values_is_refused(
+    tmp_path: Path, clock: FakeClock, values: dict[str, t.Any], words: str
+) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        stage(tmp_path, clock, {}, values=values)
+    assert words in str(caught.value)
+
+
+def test_a_refused_install_leaves_nothing_behind(tmp_path: Path, clock: FakeClock) -> None:
+    answers = {"install": Completed(1, "", "Error: INSTALLATION FAILED: boom\n"), "uninstall": Completed(0, "", "")}
+    found = stage(tmp_path, clock, answers)
+    with pytest.raises(CommandError, match="boom") as caught:
+        found.run.run()
+    assert found.helm.calls == ["install digits", "uninstall digits"]
+    entry = Ledger(found.kube, "digits").read()["data"]
+    assert (entry.outcome, "boom" in entry.cause) == ("failed", True)
+    record = json.loads((tmp_path / "runs/r1/local/01-data/step.json").read_text(encoding="utf-8"))
+    assert record["outcome"] == "failed"
+    assert caught.value.details["outcome"] == "failed"
+    assert not [path for path in found.kube.objects if "leases" in path]
+
+
+def test_a_release_of_somebody_else_is_not_uninstalled(tmp_path: Path, clock: FakeClock) -> None:
+    stderr = "Error: INSTALLATION FAILED: release name check failed: cannot reuse a name that is still in use\n"
+    found = stage(tmp_path, clock, {"install": Completed(1, "", stderr)})
+    with pytest.raises(ConflictError, match="cannot reuse a name"):
+        found.run.run()
+    assert found.helm.calls == ["install digits"]
+
+
+def test_a_missing_namespace_names_cluster_and_remedy(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    found.kube.namespaces.clear()
+    with pytest.raises(AbsentError, match=r"namespace team on cluster local: not found\. Create it"):
+        found.run.run()
+    assert found.helm.calls == []
+
+
+def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    Ledger(found.kube, "digits").write(
+        Entry(
+            step="data",
+            identity=found.run.plan.identity,
+            outcome="succeeded",
+            run_id="r0",
+            pipeline="digits",
+            helm_release="digits",
+            controller="h",
+            started="2026-11-21T09:00:00.000Z",
+            finished="2026-11-21T09:00:09.000Z",
+        )
+    )
+    before = dict(found.kube.objects)
+    result = found.run.run()
+    assert (result["outcome"], result["changed"], result["first_run"]) == ("skipped", False, "r0")
+    assert found.kube.objects == before
+    assert found.helm.calls == []
+
+
+def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    key, _, value = found.run.plan.kind.selector(found.run.plan.workload).partition("=")
+    path = "/api/v1/namespaces/team/pods/old"
+    found.kube.put(path, {"metadata": {"name": "old", "labels": {key: value}, "ownerReferences": [{}]}})
+
+    def go_away() -> None:
+        if len(clock.slept) == 5:
+            found.kube.objects.pop(path)
+
+    clock.meanwhile = go_away
+    await_remnants(found.kube, found.run.plan, clock=clock, say=found.said.append)
+    assert len(clock.slept) == 5
+    assert found.said == ["waiting for 1 pods of an earlier step to go away (old)"]
+
+
+def test_pods_that_never_go_away_do_not_hang_the_step(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    key, _, value = found.run.plan.kind.selector(found.run.plan.workload).partition("=")
+    metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
+    found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata})
+    begun = clock.now()
+    await_remnants(found.kube, found.run.plan, clock=clock, say=found.said.append)
+    assert 299 <= clock.now() - begun <= 301
