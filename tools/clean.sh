@@ -30,5 +30,5 @@ if [ -s "$cache/apt-installed" ] && [ "$(id -u)" = 0 ]; then
 fi
 
 echo "== removing $cache, .venv and build"
-rm -rf "$cache" .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible
+rm -rf "$cache" /run/mlops-eks-buildah-* .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible
 echo "runs/ (your evidence and reports) is kept; delete it yourself when you need it no more"
