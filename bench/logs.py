@@ -5,7 +5,7 @@
 
 The Job prints numbered lines as fast as it can, then the SHA-256 of what it printed. The number of lines is such that
 the container's log stays below 10 MiB, where the kubelet rotates it: what was rotated away cannot be read by anybody.
-The Job lives a few seconds longer than its output: containerd 1.6 on a loaded machine can lose up to one pipe buffer
+The Job lives a few seconds longer than its output: containerd 1.6.20 on a loaded machine can lose up to one pipe buffer
 (64 KiB) of what a container wrote just before it ended, so that not even `kubectl logs` has it.
 """
 
