@@ -22,7 +22,8 @@ def test_a_killed_controller_is_followed_by_the_next_one(space: Space, how: sign
     first.shows("tick 3")
     first.send(how)
     first.end(rc=None)
-    assert space.ledger()["train"]["outcome"] == "running"
+    begun = space.ledger()["train"]
+    assert begun["outcome"] == "running"
     (before,) = space.get("jobs")
 
     second = space.start("train", pipeline=pipeline)
@@ -37,17 +38,13 @@ def test_a_killed_controller_is_followed_by_the_next_one(space: Space, how: sign
     assert len(space.pods_ever()) == 2
     record = space.record("train")
     assert record["reattached"] is True
-    assert record["started"] == before_start(space)
+    # It began under the first controller.
+    assert record["started"] == begun["started"]
     assert {step: entry["outcome"] for step, entry in space.ledger().items()} == {
         "train": "succeeded",
         "evaluate": "succeeded",
     }
     assert space.releases() == []
-
-
-def before_start(space: Space) -> str:
-    """Return when the ledger says that the step began: under the first controller."""
-    return str(space.ledger()["train"]["started"])
 
 
 def test_a_second_controller_refuses_while_the_first_is_alive(space: Space) -> None:

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from plays import ROOT, helm_binary, until
-from samples import JOB, gated, job, ticks
+from samples import JOB, Json, gated, job, ticks
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -33,7 +33,7 @@ def test_an_install_that_was_interrupted_is_cleared_away(space: Space) -> None:
 
 
 def test_a_controller_that_died_before_it_uninstalled_is_made_good(space: Space) -> None:
-    step = {"release": "run", "chart": JOB, "values": job("echo a")}
+    step: Json = {"release": "run", "chart": JOB, "values": job("echo a")}
     # What is left is what a controller leaves that dies between the ledger and Helm.
     space.task("helm_step", **step, cleanup="never")
     assert space.ledger()["run"]["outcome"] == "succeeded"
