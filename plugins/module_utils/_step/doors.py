@@ -95,16 +95,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
         waits=waits(params),
     )
     started = clock.now()
-    rules = Rules(
-        kind=kind,
-        name=name,
-        started=started,
-        timeout=task.waits.timeout,
-        heartbeat=task.waits.heartbeat,
-        patience=task.waits.patience,
-        until=parse(params["until"]) if params["until"] else None,
-        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
-    )
+    rules = _rules(params, task, kind, started)
     journal = Journal(task=task, started=started)
     journal.write()
     target = Target(kind=kind, ref=ref, selector=kind.selector(entry), logs=task.evidence / "logs")
@@ -115,6 +106,19 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     said = f"{ref}: {ending.outcome} after {human(finished - started)}" + (f": {ending.cause}" if ending.cause else "")
     say(f"{cluster} | {name} | {said}")
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
+
+
+def _rules(params: Params, task: Task, kind: Kind, started: float) -> Rules:
+    return Rules(
+        kind=kind,
+        name=task.release,
+        started=started,
+        timeout=task.waits.timeout,
+        heartbeat=task.waits.heartbeat,
+        patience=task.waits.patience,
+        until=parse(params["until"]) if params["until"] else None,
+        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+    )
 
 
 def _kind(api_version: str | None, name: str) -> Kind:
