@@ -46,6 +46,7 @@ class Observer:
     def __init__(self, kube: Kube, target: Target, clock: Clock) -> None:
         self._kube, self._target, self._clock = kube, target, clock
         self._queue: queue.SimpleQueue[changes.Change] = queue.SimpleQueue()
+        self._exists = False
         self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
         self.followers: dict[tuple[str, str, int], LogFollower] = {}
         self._watches = [
@@ -173,8 +174,13 @@ class Observer:
     def _on_workload(self, verb: Verb, entry: Document) -> None:
         match verb:
             case "SEEN":
+                self._exists = True
                 self.put(changes.WorkloadSeen(at=self._clock.now(), entry=entry))
             case "GONE":
+                self._exists = False
+                self.put(changes.WorkloadGone(at=self._clock.now()))
+            case "SYNCED" if not self._exists:
+                # It was created before anybody watches: a list without it says that it was deleted.
                 self.put(changes.WorkloadGone(at=self._clock.now()))
             case "ERROR":
                 self.put(changes.Trouble(at=self._clock.now(), message=entry["message"]))

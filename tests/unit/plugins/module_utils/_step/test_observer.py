@@ -1,0 +1,61 @@
+"""The observer against a real server: what it makes of lists and watches."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+from fakes.http import Answer, Exchange, Server
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, Tick, WorkloadGone, WorkloadSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
+
+Serve = t.Callable[[Answer], tuple[Server, Kube]]
+JOB = KINDS["batch/v1", "Job"]
+RULES = Rules(kind=JOB, name="x", started=0.0)
+
+
+def observe(serve: Serve, tmp_path: Path, jobs: list[dict[str, t.Any]]) -> list[t.Any]:
+    """What arrives until the pod has been seen and a tick has passed."""
+
+    def answer(exchange: Exchange) -> None:
+        if "watch" in exchange.params:
+            exchange.begin()
+            server.closing.wait(20)
+            return
+        pod = {"metadata": {"name": "x-1", "uid": "p", "resourceVersion": "1"}, "spec": {}}
+        items = {"jobs": jobs, "pods": [pod], "events": []}[exchange.path.rpartition("/")[2]]
+        exchange.reply({"metadata": {"resourceVersion": "5"}, "items": items})
+
+    server, kube = serve(answer)
+    target = Target(
+        kind=JOB, ref=Ref("batch/v1", "Job", "jobs", "team", "x"), selector="job-name=x", logs=tmp_path / "logs"
+    )
+    observer = Observer(kube, target, Clock())
+    observer.start()
+    found: list[t.Any] = []
+    try:
+        for change in observer.changes():
+            found.append(change)
+            kinds = {type(one) for one in found}
+            if {PodSeen, Tick} <= kinds:
+                return found
+    finally:
+        observer.close(start(RULES, 0.0))
+    return found
+
+
+def test_what_exists_is_seen(serve: Serve, tmp_path: Path) -> None:
+    job = {"metadata": {"name": "x", "uid": "j", "resourceVersion": "1"}, "spec": {}}
+    kinds = [type(change) for change in observe(serve, tmp_path, [job])]
+    assert WorkloadSeen in kinds
+    assert WorkloadGone not in kinds
+
+
+def test_a_workload_that_was_deleted_before_the_first_look_is_gone(serve: Serve, tmp_path: Path) -> None:
+    assert WorkloadGone in [type(change) for change in observe(serve, tmp_path, [])]
