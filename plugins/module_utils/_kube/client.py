@@ -14,7 +14,7 @@ import json
 import random
 import socket
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -50,11 +50,19 @@ _KEEP_ALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] + [
 ]
 
 
+# Failures in a row, about two seconds of them, after which people want to know.
+_WORTH_SAYING = 4
+
+
+def print_nothing(line: str) -> None:
+    """Take a line that nobody wants to read."""
+
+
 @dataclass(kw_only=True)
 class Kube:
     """A connection to one cluster.
 
-    `patience` is how many seconds a request may be repeated while the cluster does not answer.
+    `patience` is how many seconds a request may be repeated while the cluster does not answer; `notice` is told of it.
     """
 
     kubeconfig: str
@@ -62,6 +70,7 @@ class Kube:
     namespace: str
     patience: float = 60.0
     clock: Clock = field(default_factory=Clock)
+    notice: Callable[[str], None] = print_nothing
 
     def __post_init__(self) -> None:
         self._configuration = configuration(self.kubeconfig, self.context)
@@ -113,11 +122,16 @@ class Kube:
                 problem = _reason(error)
             wait = max(wait, min(0.2 * 2**attempt, 10.0)) * random.uniform(0.5, 1.0)
             if self.clock.now() + wait > deadline:
-                raise UnreachableError(
-                    f"cluster {self.server}: no answer for {self.patience:g} s ({problem}). "
-                    "Check that it runs, the kubeconfig and the network, then run the same command again."
-                )
+                raise self._unreachable(problem)
+            if attempt == _WORTH_SAYING:
+                self.notice(f"cluster {self.server} does not answer ({problem}); trying for {self.patience:g} s")
             self.clock.sleep(wait)
+
+    def _unreachable(self, problem: str) -> UnreachableError:
+        return UnreachableError(
+            f"cluster {self.server}: no answer for {self.patience:g} s ({problem}). "
+            "Check that it runs, the kubeconfig and the network, then run the same command again."
+        )
 
     def _parsed(self, body: bytes) -> Document:
         try:

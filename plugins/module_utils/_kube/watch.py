@@ -21,6 +21,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Clus
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import WATCH_SECONDS, Document, Kube, Params
 
 # A watch that ended sooner than this, in seconds, did not do its work.
+# Failures in a row, about two seconds of them, after which people want to know.
+_WORTH_SAYING = 3
 _QUICK = 1.0
 Verb = t.Literal["SEEN", "GONE", "SYNCED", "ERROR"]
 # Called with the verb and the object: SEEN (new or changed), GONE (deleted), SYNCED (a list was delivered whole),
@@ -65,7 +67,8 @@ class Watch(threading.Thread):
                 self._handle("ERROR", {"message": str(error)})
             except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError):
                 # AttributeError: urllib3 drops its file object when the response is shut down under a reader.
-                pass
+                if failures == _WORTH_SAYING:
+                    self._handle("ERROR", {"message": f"cluster {self._kube.server} does not answer"})
             # Whatever ends at once, an error or a proxy that closes watches, must not be asked at once again.
             failures = failures + 1 if time.monotonic() - begun < _QUICK else 0
             if failures:

@@ -53,16 +53,15 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
         ) from error
     if changes:
         say(f"report | {run_id} | {collected.run.outcome} | {directory / PAGE}")
-    result: dict[str, t.Any] = {
+    shown = {"diff": [_difference(directory / name, *change) for name, change in changes.items()]} if diff else {}
+    return {
         "changed": bool(changes),
         "run_id": run_id,
         "outcome": collected.run.outcome,
         "record": str(directory / RECORD),
         "report": str(directory / PAGE),
+        **shown,
     }
-    if diff:
-        result["diff"] = [_difference(directory / name, *change) for name, change in changes.items()]
-    return result
 
 
 @contextlib.contextmanager

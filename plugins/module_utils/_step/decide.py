@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, label
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, stop_command
 
 Action = t.Literal["skip", "attach", "install", "upgrade"]
 
@@ -83,6 +83,6 @@ def _replace(task: Task, latest: Release, entries: Mapping[str, Entry]) -> Decis
         what = f"step {latest.step!r}{since}" if latest.step else "something not installed by this collection"
         raise ConflictError(
             f"release {task.helm_release} in namespace {task.namespace}: it runs {what}, not what this step asks for. "
-            f"Stop it with 'ansible-playbook playbooks/stop.yml -e release={task.release}', or set replace=true."
+            f"Stop it with '{stop_command(task.release, task.namespace)}', or set replace=true."
         )
     return Decision(action="install", why="what was installed has ended", uninstall=True)

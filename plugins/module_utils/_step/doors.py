@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
@@ -33,8 +33,10 @@ Params = Mapping[str, t.Any]
 Say = Callable[[str], None]
 
 
-def connect(params: Params) -> Kube:
+def connect(params: Params, notice: Say = print_nothing) -> Kube:
     """Return the client of the cluster that `kubeconfig`, `context` and `namespace` name.
+
+    `notice` is told when the cluster does not answer for some seconds.
 
     Raises:
         InvalidInputError: no kubeconfig was given, or it cannot be used.
@@ -46,6 +48,7 @@ def connect(params: Params) -> Kube:
         context=params["context"],
         namespace=params["namespace"] or "default",
         patience=params["patience"],
+        notice=notice,
     )
 
 
@@ -59,14 +62,19 @@ def helm_for(params: Params, kube: Kube) -> Helm:
     )
 
 
+def _prefixed(say: Say, cluster: str, name: str) -> Say:
+    """Return a printer that says which cluster and run a line is about."""
+    return lambda line: say(f"{cluster} | {name} | {line}")
+
+
 def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say) -> Record:
     """Run one step, or in check mode say what would be done."""
-    kube = connect(params)
+    told = _prefixed(say, cluster, params["release"])
+    kube = connect(params, told)
     helm = helm_for(params, kube)
     task = step_task({**params, "namespace": kube.namespace}, cluster=cluster)
     plan = make_plan(task, helm)
-    prefix = f"{cluster} | {task.release}"
-    run = StepRun(task=task, plan=plan, kube=kube, helm=helm, say=lambda line: say(f"{prefix} | {line}"))
+    run = StepRun(task=task, plan=plan, kube=kube, helm=helm, say=told)
     shown = {"diff": _differences(run)} if diff else {}
     if check:
         return {**_predict(run), **shown}
@@ -75,7 +83,8 @@ def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say
 
 def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     """Follow a workload that somebody else submitted."""
-    kube, clock = connect(params), Clock()
+    told = _prefixed(say, cluster, params["name"])
+    kube, clock = connect(params, told), Clock()
     kind = _kind(params["api_version"], params["kind"])
     name, namespace = params["name"], kube.namespace
     ref = Ref(kind.api_version, kind.kind, kind.plural, namespace, name)
@@ -99,12 +108,12 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     journal = Journal(task=task, started=started)
     journal.write()
     target = Target(kind=kind, ref=ref, selector=kind.selector(entry), logs=task.evidence / "logs")
-    session = Session(kube, target, rules, journal, clock=clock, say=lambda line: say(f"{cluster} | {name} | {line}"))
+    session = Session(kube, target, rules, journal, clock=clock, say=told)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
     record = journal.write(**session.summary(state, finished), finished=iso(finished))
     said = f"{ref}: {ending.outcome} after {human(finished - started)}" + (f": {ending.cause}" if ending.cause else "")
-    say(f"{cluster} | {name} | {said}")
+    told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
 
 

@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import stop_command
 
 _API = "coordination.k8s.io/v1"
 DURATION = 45.0
@@ -127,7 +128,7 @@ class Lock:
             age = f" for {human(max(0.0, self._clock.now() - from_iso(since)))} (since {iso(from_iso(since))})"
         return (
             f"release {self._release}: {shown(holder)} is following it{age}. Wait for it, or stop the run there or "
-            f"with 'ansible-playbook playbooks/stop.yml -e release={self._release}'."
+            f"with '{stop_command(self._release, self._kube.namespace)}'."
         )
 
     def _try(self) -> bool:

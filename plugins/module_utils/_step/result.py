@@ -7,10 +7,21 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 _KEPT = ("outcome", "cause", "identity", "run_id", "workload", "phases", "log_tail")
+
+# Lines of the guilty container's log that are shown; the result has more, the evidence all.
+_SHOWN = 10
+
+
+def last_words(cause: Cause | None) -> list[str]:
+    """Return the end of the log of the container that is to blame: it may not be the one that was shown."""
+    if cause is None or not cause.log_tail:
+        return []
+    return [f"last lines of {cause.object} ({cause.container}):", *(f"  {line}" for line in cause.log_tail[-_SHOWN:])]
 
 
 def result(record: Record, task: Task, *, changed: bool, msg: str, failed: bool = False, **more: t.Any) -> Record:

@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Tar
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
-from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
+from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -201,6 +201,8 @@ class StepRun:
         record = journal.write(**summary, finished=iso(self.clock.now()))
         took = human(finished - journal.started)
         said = f"{self.subject}: {ending.outcome} after {took}" + (f": {ending.cause}" if ending.cause else "")
+        for line in last_words(ending.cause):
+            self.say(line)
         self.say(said)
         return result(record, self.task, changed=changed, msg=said, failed=not good)
 

@@ -126,6 +126,11 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
     return task
 
 
+def stop_command(release: str, namespace: str) -> str:
+    """Return the command that stops a run, to be shown to the user."""
+    return f"ansible-playbook playbooks/stop.yml -e release={release} -e kube_namespace={namespace}"
+
+
 def new_run_id(pipeline: str) -> str:
     """Return an id such as `20261121T091502-digits-3f9a`: it sorts by time and is unique."""
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{pipeline}-{secrets.token_hex(2)}"
