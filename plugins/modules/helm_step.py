@@ -61,7 +61,7 @@ options:
     type: bool
     default: false
   after:
-    description: Earlier steps of the run. An older success of this step does not count when one of them succeeded
+    description: Earlier steps of the run. An older success of this step does not count when one of them ran
       since.
     type: list
     elements: str

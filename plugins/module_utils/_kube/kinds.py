@@ -139,7 +139,8 @@ def _deployment(entry: Document) -> Verdict:
         return _failed(entry, "Progressing")
     wanted = spec.get("replicas", 1)
     counts = [status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas")]
-    if counts == [wanted] * 3:
+    # Pods of the old version answer until they are gone; they are not in the other counts.
+    if counts == [wanted] * 3 and not status.get("terminatingReplicas"):
         return Verdict(state="ready")
     return RUNNING if status.get("readyReplicas") else PENDING
 

@@ -57,7 +57,7 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
 
 
 def _fresh(task: Task, identity: str, entry: Entry, entries: Mapping[str, Entry]) -> bool:
-    """Return whether the recorded success still stands: same identity, and no earlier step has succeeded since."""
+    """Return whether the recorded success still stands: same identity, and no earlier step has run since."""
     if task.force or not entry.good or entry.identity != identity or entry.finished is None:
         return False
     return all((entries[step].finished or "9") <= entry.finished for step in task.after if step in entries)

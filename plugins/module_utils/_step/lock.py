@@ -37,8 +37,11 @@ def shown(holder: str) -> str:
 
 
 def _boot() -> str:
-    path = Path("/proc/sys/kernel/random/boot_id")
-    return path.read_text(encoding="ascii").strip()[:8] if path.exists() else "0"
+    """Return what makes process numbers comparable: the boot, and the process namespace of a container."""
+    path, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+    if not path.exists() or not namespace.is_symlink():
+        return "0"
+    return f"{path.read_text(encoding='ascii').strip()[:8]}-{namespace.readlink().name.strip('pid:[]')}"
 
 
 def _started(pid: int) -> str:
