@@ -38,7 +38,7 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q tests
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q --durations=30 tests
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster

@@ -150,7 +150,8 @@ def resources(records: list[Record], finished: float) -> dict[str, dict[str, flo
         for resource, amount in pod["requests"].items():
             row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
             row["seconds"] = round(row["seconds"] + amount * max(0.0, ended - begun), 3)
-            steps += [(begun, resource, amount), (max(begun, ended), resource, -amount)]
+            # Times have whole seconds: a pod that ended in the second it began in was there all the same.
+            steps += [(begun, resource, amount), (max(begun + 0.001, ended), resource, -amount)]
     held = dict.fromkeys(total, 0.0)
     # Of changes at one moment what ends comes first: times have whole seconds, and a second try follows the first.
     for _, resource, amount in sorted(steps, key=lambda step: (step[0], step[2])):
