@@ -14,7 +14,8 @@ export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfi
 # Runs the command after it, and removes the test cluster whatever comes of that.
 REMOVE := $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
 AND_REMOVE_THE_CLUSTER := trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
-JOBS ?= 3
+# Tests on a cluster mostly wait: more of them at once than cores.
+JOBS ?= 4
 
 .PHONY: help
 help: ## Show this list
@@ -38,7 +39,7 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q --durations=30 tests
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist worksteal -q --durations=15 tests
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster
@@ -46,7 +47,7 @@ unit: tools ## Run the tests that need no cluster
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) -q -m cluster tests
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist worksteal -q -m cluster tests
 
 .PHONY: test-up
 test-up: env
