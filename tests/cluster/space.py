@@ -124,8 +124,9 @@ class Space:
         return {step: json.loads(text) for step, text in json.loads(found)["data"].items()} if found else {}
 
     def open_gate(self, workload: str = "job/data-process-run") -> None:
-        """Let a `gated` Job go on."""
-        self.kubectl("exec", workload, "--", "touch", "/tmp/go")
+        """Let a `gated` Job go on; its pod may be ready a moment before one can enter it."""
+        opened = ("exec", workload, "--", "sh", "-c", "touch /tmp/go && echo opened")
+        until(lambda: "opened" in self.kubectl(*opened, check=False), f"the gate of {workload} opens")
 
     def open_gate_when_ready(self) -> None:
         """Wait until the gated Job runs, then let it go on."""
