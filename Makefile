@@ -39,7 +39,7 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadgroup -q --durations=15 tests
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadfile -q --durations=15 tests
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster
@@ -47,7 +47,7 @@ unit: tools ## Run the tests that need no cluster
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadgroup -q -m cluster tests
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadfile -q -m cluster tests
 
 .PHONY: test-up
 test-up: env

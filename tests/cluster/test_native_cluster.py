@@ -31,8 +31,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import STATE_DIR, Layout
 
-# One after the other, on one cluster that they kill and bring back.
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("native")]
+# In this order, on one cluster that they kill and bring back: `make test` gives each file to one worker.
+pytestmark = pytest.mark.cluster
 
 BASE_IMAGE = "localhost/mlops-eks/base:0.1.0"
 NAMESPACE = "team-a"
