@@ -10,7 +10,6 @@ import json
 import os
 import posixpath
 import secrets
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -124,21 +123,11 @@ def test_the_demo_pipeline_is_found_from_anywhere(installed: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_installed_charts_render(chart: str, installed: Path, tmp_path: Path) -> None:
+def test_installed_charts_render(chart: str, helm: str, installed: Path, tmp_path: Path) -> None:
     values = ROOT / "charts" / chart / "ci" / "minimal-values.yaml"
     where = installed / "ansible_collections/mlops/eks/charts" / chart
-    rendered = run(helm(), "template", "demo", where, "--values", values, cwd=tmp_path)
+    rendered = run(helm, "template", "demo", where, "--values", values, cwd=tmp_path)
     assert "app.kubernetes.io/instance: demo" in rendered
-
-
-def helm() -> str:
-    """The path of Helm: $MLOPS_EKS_HELM, the one on PATH, or the one that was built."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    cache = Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks")
-    found = os.environ.get("MLOPS_EKS_HELM") or shutil.which("helm") or shutil.which("helm", path=str(cache / "bin"))
-    if not found:
-        pytest.fail("no helm: put it on PATH or name it in MLOPS_EKS_HELM")
-    return found
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import typing as t
 from collections.abc import Sequence
@@ -12,20 +10,9 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
+
 Values = dict[str, t.Any]
-
-
-def binary() -> str:
-    """Return helm: from MLOPS_EKS_HELM, the project's cache or PATH; there must be one."""
-    cache = (
-        os.environ.get("MLOPS_EKS_CACHE")
-        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mlops-eks"
-    )
-    for candidate in (os.environ.get("MLOPS_EKS_HELM"), str(Path(cache) / "bin" / "helm"), "helm"):
-        found = shutil.which(candidate) if candidate else None
-        if found:
-            return found
-    raise AssertionError("no helm: run 'make tools', or set MLOPS_EKS_HELM")
 
 
 def mirror(directory: Path, defaults: Values) -> Path:
@@ -42,7 +29,7 @@ def seen(chart: Path, files: Sequence[Path]) -> Values | None:
     """Return the values the chart sees, or `None` when helm refuses them."""
     arguments = [part for file in files for part in ("--values", str(file))]
     done = subprocess.run(
-        [binary(), "template", "r", str(chart), *arguments], capture_output=True, text=True, check=False
+        [find_helm(), "template", "r", str(chart), *arguments], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         return None

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
     CommandError,
@@ -47,12 +48,6 @@ def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
         argv, input=stdin, capture_output=True, text=True, check=False, start_new_session=True, errors="replace"
     )
     return Completed(done.returncode, done.stdout, done.stderr)
-
-
-def cache_dir() -> Path:
-    """Return the directory of things that can be made again."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("MLOPS_EKS_CACHE") or Path(base) / "mlops-eks")
 
 
 def find_helm(given: str | None = None) -> str:

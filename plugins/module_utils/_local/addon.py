@@ -17,6 +17,7 @@ import typing as t
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ClusterError,
     CommandError,
@@ -24,7 +25,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     UnreachableError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, which
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import cache_dir
 
 Say = Callable[[str], None]
 Document = dict[str, t.Any]

@@ -10,6 +10,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
@@ -18,7 +19,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.image_build impor
     ImageBuilder,
     StaticImage,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import cache_dir
 
 Params = Mapping[str, t.Any]
 Say = Callable[[str], None]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
 import re
 from pathlib import Path
 
@@ -96,11 +95,3 @@ class Layout:
     def node(self) -> str:
         """Name of the only node; a second one would be `<name>-2`."""
         return f"{self.name}-1"
-
-
-def cache_dir() -> Path:
-    """Return where things that can be rebuilt are kept."""
-    if own := os.environ.get("MLOPS_EKS_CACHE"):
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "mlops-eks"

@@ -13,6 +13,7 @@ import typing as t
 from collections.abc import Callable
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._local import (
     addresses,
     containerd,
@@ -23,7 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._local.cluster import Cluster
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, cache_dir
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
 Say = Callable[[str], None]

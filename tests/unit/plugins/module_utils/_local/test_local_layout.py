@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, cache_dir
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 
 @pytest.mark.parametrize("name", ["a", "local", "team-1", "a" * 32])

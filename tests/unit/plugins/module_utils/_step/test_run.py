@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
-from fakes.helm import binary
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
@@ -18,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ConflictError,
     InvalidInputError,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
@@ -63,7 +62,7 @@ def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, Completed], **mor
         }
     )
     kube, half, said = FakeKube(), HalfHelm(answers), []  # type: ignore[var-annotated]
-    helm = Helm(binary=binary(), kubeconfig="/k", context=None, namespace="team", run=half)
+    helm = Helm(binary=find_helm(), kubeconfig="/k", context=None, namespace="team", run=half)
     run = StepRun(task=task, plan=make_plan(task, helm), kube=kube, helm=helm, say=said.append, clock=clock)
     return Stage(run, kube, half, said)
 
