@@ -116,7 +116,7 @@ class GoBuilder:
             link = self.cache / "bin" / program
             fresh = link.with_name(f".{program}.new")
             fresh.unlink(missing_ok=True)
-            fresh.symlink_to(self.directory(row.name) / program)
+            fresh.symlink_to(Path(self.directory(row.name).name) / program)
             fresh.replace(link)
 
     def _forget_older(self, row: tools.Tool, current: Path) -> None:
