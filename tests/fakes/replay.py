@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, State, reduce, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State, start
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "changes"
 NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))

@@ -17,14 +17,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import GOOD, Ending, Rules
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Rules
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, step_task, waits
@@ -73,8 +73,9 @@ def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say
     kube = connect(params, told)
     helm = helm_for(params, kube)
     task = step_task({**params, "namespace": kube.namespace}, cluster=cluster)
-    plan = make_plan(task, helm)
-    run = StepRun(task=task, plan=plan, kube=kube, helm=helm, say=told)
+    run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=told)
+    if check or diff:
+        run.render()
     shown = {"diff": _differences(run)} if diff else {}
     if check:
         return {**_predict(run), **shown}

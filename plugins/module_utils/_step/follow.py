@@ -9,101 +9,28 @@ I/O and has no clock of its own: what is terminal, what is stuck and why is deci
 
 from __future__ import annotations
 
-import typing as t
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import PENDING, Kind, Verdict, judge
-from ansible_collections.mlops.eks.plugins.module_utils._step import events
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import (
-    Cause,
-    Patience,
-    doubts,
-    first_failure,
-    suspicions,
-)
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
+from ansible_collections.mlops.eks.plugins.module_utils._step import events, speech
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, doubts, suspicions
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Change,
     EventSeen,
-    LockLost,
     Output,
     PodGone,
     PodSeen,
     Trouble,
-    WorkloadGone,
     WorkloadSeen,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
 
-Outcome = t.Literal["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost"]
-GOOD: tuple[Outcome, ...] = ("succeeded", "ready", "skipped")
-Phase = t.Literal["queued", "pulling", "running", "finishing"]
-_ORDER: tuple[Phase, ...] = ("queued", "pulling", "running", "finishing")
 Lines = tuple[str, ...]
 # Events of other runs' pods pass through `held` as well; more than this are not kept.
 _HELD = 200
-# Seconds after which a step can end although its workload was never seen.
-_FIRST_LOOK = 30.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What ends the step. Times in seconds; `started` since the epoch."""
-
-    kind: Kind
-    name: str
-    started: float
-    timeout: float = 86400.0
-    heartbeat: float = 60.0
-    patience: Patience = field(default_factory=Patience)
-    until: Expression | None = None
-    fail_on: tuple[Expression, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ending:
-    """How the step ended."""
-
-    outcome: Outcome
-    cause: Cause | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """Everything known of the workload so far.
-
-    `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of
-    each present suspicion to when it was first seen. `phases` maps each phase entered to its start. `held` are events
-    that may turn out to be ours.
-    """
-
-    workload: Document | None = None
-    pods: Mapping[str, Document] = field(default_factory=dict)
-    gone: frozenset[str] = frozenset()
-    warnings: Mapping[str, Document] = field(default_factory=dict)
-    held: tuple[Document, ...] = ()
-    since: Mapping[str, float] = field(default_factory=dict)
-    suspect: Cause | None = None
-    verdict: Verdict = PENDING
-    phases: Mapping[Phase, float] = field(default_factory=dict)
-    summary: str = ""
-    trouble: str = ""
-    spoke: float = 0.0
-    began: float = 0.0
-    ending: Ending | None = None
-
-    @property
-    def live(self) -> dict[str, Document]:
-        """Pods that still exist."""
-        return {name: pod for name, pod in self.pods.items() if name not in self.gone}
-
-
-def start(rules: Rules, at: float) -> State:
-    """Return the state before anything was observed."""
-    return State(phases={"queued": rules.started}, spoke=at, began=at)
 
 
 def reduce(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
@@ -113,24 +40,13 @@ def reduce(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
     state, lines = _observe(state, change, rules)
     state = _suspect(state, change.at, rules)
     state = _phase(state, change.at, rules)
-    state = _end(state, change, rules)
-    said = _summary(state, rules)
+    state = end(state, change, rules)
+    said = speech.summary(state, rules)
     if said != state.summary:
         lines, state = (*lines, said), replace(state, summary=said)
     if not lines and change.at - state.spoke >= rules.heartbeat:
-        lines = (_heartbeat(state, change.at, rules),)
+        lines = (speech.heartbeat(state, change.at, rules),)
     return (replace(state, spoke=change.at) if lines or isinstance(change, Output) else state), lines
-
-
-def settle(state: State, pods: list[Document], rules: Rules) -> State:
-    """Return the ended state with the pods as they are at the end; what decided the ending stays.
-
-    The container to blame is looked for again: its last words may arrive after the workload's.
-    """
-    state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}})
-    if state.ending and state.ending.outcome == "failed" and state.verdict.state == "failed":
-        return replace(state, ending=_failure(state, f"{rules.kind.kind}/{rules.name}"))
-    return state
 
 
 def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
@@ -193,54 +109,3 @@ def _phase(state: State, at: float, rules: Rules) -> State:
         phases.setdefault("pulling", at)
         phases.setdefault("running", at)
     return replace(state, phases=phases)
-
-
-def _end(state: State, change: Change, rules: Rules) -> State:
-    ending = _ending(state, change, rules)
-    return replace(state, ending=ending, phases={**state.phases, "finishing": change.at}) if ending else state
-
-
-def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
-    subject = f"{rules.kind.kind}/{rules.name}"
-    if isinstance(change, LockLost):
-        return _bad("lost", "LockLost", subject, f"{change.holder} took over.", "Follow it there.")
-    # What the workload itself says counts more than a suspicion about one of its pods.
-    if state.verdict.state in ("succeeded", "ready"):
-        return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
-    if state.verdict.state == "failed":
-        return _failure(state, subject)
-    if isinstance(change, WorkloadGone):
-        said = "it was deleted while it ran."
-        return _bad("lost", "Deleted", subject, said, "Run the same command again to start anew.")
-    if state.ending:
-        return state.ending
-    known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
-    if known and change.at - rules.started >= rules.timeout:
-        waiting = f" {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
-        pods = state.summary or "no pods"
-        said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({pods}).{waiting}"
-        return _bad("timed_out", "Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
-    return None
-
-
-def _failure(state: State, subject: str) -> Ending:
-    own = state.verdict
-    first = first_failure(state.pods)
-    if first is None or own.reason in ("DeadlineExceeded", "fail_on"):
-        said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
-        return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")
-    return Ending(outcome="failed", cause=first)
-
-
-def _bad(outcome: Outcome, reason: str, subject: str, message: str, remedy: str) -> Ending:
-    return Ending(outcome=outcome, cause=Cause(reason=reason, object=subject, message=message, remedy=remedy))
-
-
-def _summary(state: State, rules: Rules) -> str:
-    said = pod_view.describe(state.live.values())
-    return f"{rules.kind.kind} {rules.name}: pods {said}" if said else state.summary
-
-
-def _heartbeat(state: State, at: float, rules: Rules) -> str:
-    why = f"; {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
-    return f"{rules.kind.kind} {rules.name}: {state.verdict.state} for {human(at - rules.started)}{why}"

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import typing as t
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 LABEL = "mlops.eks/ledger"
 _MERGE = "application/merge-patch+json"
@@ -40,6 +43,23 @@ class Entry:
     def good(self) -> bool:
         """Whether the step reached its goal."""
         return self.outcome in ("succeeded", "ready")
+
+
+def begun(task: Task, identity: str, started: float) -> Entry:
+    """Return the entry of a step that runs since `started`, in seconds since the epoch."""
+    return Entry(
+        step=task.step,
+        identity=identity,
+        outcome="running",
+        run_id=task.run_id,
+        pipeline=task.pipeline,
+        helm_release=task.helm_release,
+        controller=socket.gethostname(),
+        started=iso(started),
+        kept=task.keep,
+        index=task.index,
+        total=task.total,
+    )
 
 
 def parse(document: Document) -> dict[str, Entry]:

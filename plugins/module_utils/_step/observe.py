@@ -18,10 +18,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 # Seconds between two ticks, and between two looks at the screen while a job floods its log.
 _TICK = 1.0

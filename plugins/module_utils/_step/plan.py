@@ -31,13 +31,19 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A step's chart, values and rendered objects, and the workload among them whose status decides it."""
+class Draft:
+    """A step's chart and checked values: enough to tell whether it has been done before."""
 
     chart: Chart
     layers: Layers
     values: dict[str, t.Any]
     identity: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Draft):
+    """A draft with its rendered objects, and the workload among them whose status decides the step."""
+
     manifest: tuple[Document, ...]
     kind: Kind
     workload: Document
@@ -49,8 +55,8 @@ class Plan:
         return [f"{entry['kind']}/{entry['metadata']['name']}" for entry in self.manifest]
 
 
-def make_plan(task: Task, helm: Helm) -> Plan:
-    """Read, layer, validate and render; nothing is installed.
+def make_draft(task: Task) -> Draft:
+    """Read, layer and validate.
 
     Raises:
         InvalidInputError: the chart, a recipe or a value is wrong; the message names file, line and key.
@@ -63,17 +69,22 @@ def make_plan(task: Task, helm: Helm) -> Plan:
     values = layered.values
     if chart.schema is not None:
         validate(coalesce(chart.defaults, values), chart.schema, where=layered, chart=chart.ref)
+    named = identity(chart_digest=chart.digest, values=values, release=task.helm_release, namespace=task.namespace)
+    return Draft(chart=chart, layers=layered, values=values, identity=named)
+
+
+def make_plan(task: Task, draft: Draft, helm: Helm) -> Plan:
+    """Render what a draft will install; nothing is installed.
+
+    Raises:
+        InvalidInputError: a template refuses the values, or renders no workload or several.
+    """
     with value_files(task) as files:
-        text = helm.template(task.helm_release, chart.path, files)
+        text = helm.template(task.helm_release, draft.chart.path, files)
     manifest = tuple(entry for entry in yaml.load_all(text, Loader=_Loader) if entry)
-    kind, workload = _workload(manifest, chart)
+    kind, workload = _workload(manifest, draft.chart)
     return Plan(
-        chart=chart,
-        layers=layered,
-        values=values,
-        identity=identity(
-            chart_digest=chart.digest, values=values, release=task.helm_release, namespace=task.namespace
-        ),
+        **vars(draft),
         manifest=manifest,
         kind=kind,
         workload=workload,

@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import State
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 Record = dict[str, t.Any]

@@ -19,7 +19,8 @@ _PATIENCE = 300.0
 def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str], None]) -> None:
     """Wait until pods of an earlier step are gone: an MPIJob's workers have the same names again."""
     path = collection("v1", "pods", kube.namespace)
-    selector = {"labelSelector": plan.kind.selector(plan.workload)}
+    # From the API server's cache: what is in the way has been there for seconds; the newest list would have to wait.
+    selector = {"labelSelector": plan.kind.selector(plan.workload), "resourceVersion": "0"}
     deadline, told = clock.now() + _PATIENCE, False
     while clock.now() < deadline:
         left = [pod for pod in (kube.get(path, selector) or {}).get("items") or [] if _blocks(pod)]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import socket
 import typing as t
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,15 +17,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import GOOD, Ending, Rules, State
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan, make_plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 Say = Callable[[str], None]
@@ -37,23 +36,33 @@ class StepRun:
     """Everything one step needs while it runs."""
 
     task: Task
-    plan: Plan
+    draft: Draft
     kube: Kube
     helm: Helm
     say: Say
     clock: Clock = field(default_factory=Clock)
+    plan: Plan = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.kube, self.task.release)
         self.session: Session | None = None
         self.lock = Lock(self.kube, self.task.release, clock=self.clock, on_loss=self._on_loss)
-        self.subject = f"{self.plan.ref}"
+
+    @property
+    def subject(self) -> str:
+        """The workload, for messages."""
+        return str(self.plan.ref)
+
+    def render(self) -> Plan:
+        """Render what would be installed; a step that is skipped does without."""
+        self.plan = make_plan(self.task, self.draft, self.helm)
+        return self.plan
 
     def decide(self) -> Decision:
         """Return what is to be done now."""
         entries = self.ledger.read()
         stored = revisions(self.kube, self.task.helm_release, upgraded=self.task.keep)
-        return decide(self.task, self.plan.identity, entries, stored)
+        return decide(self.task, self.draft.identity, entries, stored)
 
     def run(self) -> Record:
         """Bring the step to its end and return the task's result.
@@ -64,6 +73,8 @@ class StepRun:
         decision = self.decide()
         if decision.action == "skip" and not decision.uninstall:
             return self._skip(decision)
+        # A template that refuses its values does so before anything is touched.
+        self.render()
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
@@ -101,7 +112,7 @@ class StepRun:
         now = self.clock.now()
         journal = Journal(task=self.task, started=now)
         fields = {"outcome": "skipped", "finished": iso(now), "skipped_because": decision.why}
-        record = journal.write(identity=self.plan.identity, chart_version=self.plan.chart.version, **fields)
+        record = journal.write(identity=self.draft.identity, chart_version=self.draft.chart.version, **fields)
         return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
 
     def _execute(self, decision: Decision) -> Record:
@@ -116,7 +127,7 @@ class StepRun:
             reattached=attached,
             phases=[{"name": "queued", "started": iso(started), "finished": None}],
         )
-        entry = self._entry(started)
+        entry = begun(self.task, self.plan.identity, started)
         self.session = self._session(journal, started)
         if not attached:
             self._install(decision, entry, journal)
@@ -217,22 +228,6 @@ class StepRun:
             reason="Cancelled", object=self.subject, message=entry.cause, remedy="Run it again to start anew."
         )
         return Ending(outcome="cancelled", cause=cause)
-
-    def _entry(self, started: float) -> Entry:
-        task = self.task
-        return Entry(
-            step=task.step,
-            identity=self.plan.identity,
-            outcome="running",
-            run_id=task.run_id,
-            pipeline=task.pipeline,
-            helm_release=task.helm_release,
-            controller=socket.gethostname(),
-            started=iso(started),
-            kept=task.keep,
-            index=task.index,
-            total=task.total,
-        )
 
     def _on_loss(self, holder: str) -> None:
         if self.session:

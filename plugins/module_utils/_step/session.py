@@ -13,9 +13,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Ending, Rules, State, reduce, settle, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle, unsettled
+from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
 
 Say = Callable[[str], None]
 
@@ -41,7 +43,8 @@ class Session:
                 state = self._one(state, change)
                 if state.ending:
                     break
-            state = settle(state, self._pods(), self._rules)
+            if unsettled(state):
+                state = settle(state, self._pods(), self._rules)
             self._observer.follow_logs(state)
         finally:
             self._observer.close(state)

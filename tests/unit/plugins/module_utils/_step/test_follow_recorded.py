@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Ending, State, settle
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, State
 
 # Scenario: outcome, reason, container, words of the message; with short patience, a minute after the last change.
 EXPECTED: dict[str, tuple[str, str, str, str]] = {

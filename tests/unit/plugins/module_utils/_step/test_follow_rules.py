@@ -12,7 +12,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 
 BEGIN = 1_000_000.0
 JOB = KINDS["batch/v1", "Job"]

@@ -12,8 +12,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, Tick, WorkloadGone, WorkloadSeen
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import Rules, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, start
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 JOB = KINDS["batch/v1", "Job"]

@@ -13,9 +13,9 @@ from fakes.replay import NAMES, drive, last, load, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 TIME = {"type": "string", "format": "date-time"}

@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -63,12 +63,12 @@ def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, Completed], **mor
     )
     kube, half, said = FakeKube(), HalfHelm(answers), []  # type: ignore[var-annotated]
     helm = Helm(binary=find_helm(), kubeconfig="/k", context=None, namespace="team", run=half)
-    run = StepRun(task=task, plan=make_plan(task, helm), kube=kube, helm=helm, say=said.append, clock=clock)
+    run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=said.append, clock=clock)
     return Stage(run, kube, half, said)
 
 
 def test_a_plan_holds_what_will_be_installed(tmp_path: Path, clock: FakeClock) -> None:
-    plan = stage(tmp_path, clock, {}).run.plan
+    plan = stage(tmp_path, clock, {}).run.render()
     assert (plan.kind.kind, plan.ref.namespace) == ("Job", "team")
     assert str(plan.ref) in plan.objects
     assert plan.values == VALUES
@@ -122,7 +122,7 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
     Ledger(found.kube, "digits").write(
         Entry(
             step="data",
-            identity=found.run.plan.identity,
+            identity=found.run.draft.identity,
             outcome="succeeded",
             run_id="r0",
             pipeline="digits",
@@ -141,7 +141,8 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
 
 def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
-    key, _, value = found.run.plan.kind.selector(found.run.plan.workload).partition("=")
+    plan = found.run.render()
+    key, _, value = plan.kind.selector(plan.workload).partition("=")
     path = "/api/v1/namespaces/team/pods/old"
     found.kube.put(path, {"metadata": {"name": "old", "labels": {key: value}, "ownerReferences": [{}]}})
 
@@ -150,16 +151,17 @@ def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock
             found.kube.objects.pop(path)
 
     clock.meanwhile = go_away
-    await_remnants(found.kube, found.run.plan, clock=clock, say=found.said.append)
+    await_remnants(found.kube, plan, clock=clock, say=found.said.append)
     assert len(clock.slept) == 5
     assert found.said == ["waiting for 1 pods of an earlier step to go away (old)"]
 
 
 def test_pods_that_never_go_away_do_not_hang_the_step(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
-    key, _, value = found.run.plan.kind.selector(found.run.plan.workload).partition("=")
+    plan = found.run.render()
+    key, _, value = plan.kind.selector(plan.workload).partition("=")
     metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
     found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata})
     begun = clock.now()
-    await_remnants(found.kube, found.run.plan, clock=clock, say=found.said.append)
+    await_remnants(found.kube, plan, clock=clock, say=found.said.append)
     assert 299 <= clock.now() - begun <= 301

@@ -1,0 +1,77 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""How a step ends: what the workload says, what its pods say, and what the clock says, in this order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, first_failure
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Outcome, Rules, State
+
+# Seconds after which a step can end although its workload was never seen.
+_FIRST_LOOK = 30.0
+
+
+def end(state: State, change: Change, rules: Rules) -> State:
+    """Return the state with its ending, if `change` brought one."""
+    ending = _ending(state, change, rules)
+    return replace(state, ending=ending, phases={**state.phases, "finishing": change.at}) if ending else state
+
+
+def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
+    subject = f"{rules.kind.kind}/{rules.name}"
+    if isinstance(change, LockLost):
+        return _bad("lost", "LockLost", subject, f"{change.holder} took over.", "Follow it there.")
+    # What the workload itself says counts more than a suspicion about one of its pods.
+    if state.verdict.state in ("succeeded", "ready"):
+        return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
+    if state.verdict.state == "failed":
+        return _failure(state, subject)
+    if isinstance(change, WorkloadGone):
+        said = "it was deleted while it ran."
+        return _bad("lost", "Deleted", subject, said, "Run the same command again to start anew.")
+    if state.ending:
+        return state.ending
+    known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
+    if known and change.at - rules.started >= rules.timeout:
+        waiting = f" {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
+        pods = state.summary or "no pods"
+        said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({pods}).{waiting}"
+        return _bad("timed_out", "Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
+    return None
+
+
+def unsettled(state: State) -> bool:
+    """Return whether pods may have more to tell than what was seen: not after a success of which all have ended."""
+    ended = all(pod_view.phase(pod) in ("Succeeded", "Failed") for pod in state.live.values())
+    return not ended or state.ending is None or state.ending.outcome not in GOOD
+
+
+def settle(state: State, pods: list[Document], rules: Rules) -> State:
+    """Return the ended state with the pods as they are at the end; what decided the ending stays.
+
+    The container to blame is looked for again: its last words may arrive after the workload's.
+    """
+    state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}})
+    if state.ending and state.ending.outcome == "failed" and state.verdict.state == "failed":
+        return replace(state, ending=_failure(state, f"{rules.kind.kind}/{rules.name}"))
+    return state
+
+
+def _failure(state: State, subject: str) -> Ending:
+    own = state.verdict
+    first = first_failure(state.pods)
+    if first is None or own.reason in ("DeadlineExceeded", "fail_on"):
+        said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
+        return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")
+    return Ending(outcome="failed", cause=first)
+
+
+def _bad(outcome: Outcome, reason: str, subject: str, message: str, remedy: str) -> Ending:
+    return Ending(outcome=outcome, cause=Cause(reason=reason, object=subject, message=message, remedy=remedy))

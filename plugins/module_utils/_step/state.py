@@ -1,0 +1,76 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a step is judged by and what is known of its workload: the data of the reducer."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import PENDING, Kind, Verdict
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Patience
+
+Outcome = t.Literal["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost"]
+GOOD: tuple[Outcome, ...] = ("succeeded", "ready", "skipped")
+Phase = t.Literal["queued", "pulling", "running", "finishing"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What ends the step. Times in seconds; `started` since the epoch."""
+
+    kind: Kind
+    name: str
+    started: float
+    timeout: float = 86400.0
+    heartbeat: float = 60.0
+    patience: Patience = field(default_factory=Patience)
+    until: Expression | None = None
+    fail_on: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How the step ended."""
+
+    outcome: Outcome
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Everything known of the workload so far.
+
+    `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of
+    each present suspicion to when it was first seen. `phases` maps each phase entered to its start. `held` are events
+    that may turn out to be ours.
+    """
+
+    workload: Document | None = None
+    pods: Mapping[str, Document] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    warnings: Mapping[str, Document] = field(default_factory=dict)
+    held: tuple[Document, ...] = ()
+    since: Mapping[str, float] = field(default_factory=dict)
+    suspect: Cause | None = None
+    verdict: Verdict = PENDING
+    phases: Mapping[Phase, float] = field(default_factory=dict)
+    summary: str = ""
+    trouble: str = ""
+    spoke: float = 0.0
+    began: float = 0.0
+    ending: Ending | None = None
+
+    @property
+    def live(self) -> dict[str, Document]:
+        """Pods that still exist."""
+        return {name: pod for name, pod in self.pods.items() if name not in self.gone}
+
+
+def start(rules: Rules, at: float) -> State:
+    """Return the state before anything was observed."""
+    return State(phases={"queued": rules.started}, spoke=at, began=at)
