@@ -14,8 +14,11 @@ export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfi
 # Runs the command after it, and removes the test cluster whatever comes of that.
 REMOVE := $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
 AND_REMOVE_THE_CLUSTER := trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
-# Tests on a cluster mostly wait: more of them at once than cores.
+# Tests on a cluster mostly wait: more of them at once than cores. A file stays on one worker, and the longest come first.
 JOBS ?= 4
+LONGEST := tests/molecule tests/contract tests/cluster
+PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
+TESTS := $(LONGEST) $(filter-out $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)))
 
 .PHONY: help
 help: ## Show this list
@@ -39,7 +42,7 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadfile -q --durations=15 tests
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 $(TESTS)
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster
@@ -47,7 +50,7 @@ unit: tools ## Run the tests that need no cluster
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -n $(JOBS) --dist loadfile -q -m cluster tests
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) -m cluster $(TESTS)
 
 .PHONY: test-up
 test-up: env

@@ -12,7 +12,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, first_failure
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Outcome, Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
 
 # Seconds after which a step can end although its workload was never seen.
 _FIRST_LOOK = 30.0
@@ -45,12 +45,6 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({pods}).{waiting}"
         return _bad("timed_out", "Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
     return None
-
-
-def unsettled(state: State) -> bool:
-    """Return whether pods may have more to tell than what was seen: not after a success of which all have ended."""
-    ended = all(pod_view.phase(pod) in ("Succeeded", "Failed") for pod in state.live.values())
-    return not ended or state.ending is None or state.ending.outcome not in GOOD
 
 
 def settle(state: State, pods: list[Document], rules: Rules) -> State:

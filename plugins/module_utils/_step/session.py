@@ -10,16 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
-from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle, unsettled
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
 
 Say = Callable[[str], None]
+# Pods that are asked for one by one at the end.
+_FEW = 16
 
 
 class Session:
@@ -43,8 +46,7 @@ class Session:
                 state = self._one(state, change)
                 if state.ending:
                     break
-            if unsettled(state):
-                state = settle(state, self._pods(), self._rules)
+            state = settle(state, self._pods(), self._rules)
             self._observer.follow_logs(state)
         finally:
             self._observer.close(state)
@@ -64,9 +66,19 @@ class Session:
         return state
 
     def _pods(self) -> list[Document]:
-        path = collection("v1", "pods", self._kube.namespace)
-        answer = self._kube.get(path, {"labelSelector": self._target.selector})
-        pods = (answer or {}).get("items") or []
+        """Return the workload's pods as they are now."""
+        path, selector = collection("v1", "pods", self._kube.namespace), {"labelSelector": self._target.selector}
+        # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
+        pods = self._listed(path, {**selector, "resourceVersion": "0"})
+        unsure = [pod_view.name(pod) for pod in pods if pod_view.phase(pod) not in ("Succeeded", "Failed")]
+        if len(unsure) > _FEW:
+            return self._listed(path, selector)
+        newest = {name: self._kube.get(f"{path}/{name}") for name in unsure}
+        latest = (newest.get(pod_view.name(pod), pod) for pod in pods)
+        return [pod for pod in latest if pod is not None]
+
+    def _listed(self, path: str, params: dict[str, str]) -> list[Document]:
+        pods = (self._kube.get(path, params) or {}).get("items") or []
         # Items of a list do not carry their own kind.
         return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in pods]
 
