@@ -10,19 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, label, revisions
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
+from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan, make_plan, value_files
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan, make_plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
-from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Rules, State
@@ -45,6 +45,9 @@ class StepRun:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.kube, self.task.release)
+        self.installer = Installer(
+            task=self.task, kube=self.kube, helm=self.helm, ledger=self.ledger, say=self.say, clock=self.clock
+        )
         self.session: Session | None = None
         self.lock = Lock(self.kube, self.task.release, clock=self.clock, on_loss=self._on_loss)
 
@@ -90,21 +93,13 @@ class StepRun:
             raise AbsentError(f"{where}: not found. Create it, or correct the variable 'kube_namespace'.") from error
 
     def _locked(self, decision: Decision) -> Record:
-        self._clear(decision)
+        self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)
         if decision.action == "attach" and self.kube.get(self.plan.ref.path) is None:
             decision = Decision(action="install", why="its workload was deleted")
-            self.helm.uninstall(self.task.helm_release)
+            self.installer.uninstall()
         return self._execute(decision)
-
-    def _clear(self, decision: Decision) -> None:
-        if decision.rollback is not None:
-            self.say(f"release {self.task.helm_release}: {decision.why}; rolling back to revision {decision.rollback}")
-            self.helm.rollback(self.task.helm_release, decision.rollback)
-        if decision.uninstall:
-            self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
-            self.helm.uninstall(self.task.helm_release)
 
     def _skip(self, decision: Decision) -> Record:
         entry = self.ledger.read()[self.task.step]
@@ -130,7 +125,7 @@ class StepRun:
         entry = begun(self.task, self.plan.identity, started)
         self.session = self._session(journal, started)
         if not attached:
-            self._install(decision, entry, journal)
+            self.installer.install(self.plan, decision, entry, journal)
         else:
             self.say(f"{self.task.place}: re-attached to {self.subject}; {decision.why}")
         state = self.session.follow()
@@ -143,37 +138,6 @@ class StepRun:
             if entry and entry.identity == self.plan.identity and not self.task.keep:
                 return from_iso(entry.started)
         return self.clock.now()
-
-    def _install(self, decision: Decision, entry: Entry, journal: Journal) -> None:
-        if decision.action == "install":
-            await_remnants(self.kube, self.plan, clock=self.clock, say=self.say)
-        self.ledger.write(entry)
-        chart, version = self.plan.chart.ref, self.plan.chart.version
-        what = f"helm {decision.action} {self.task.helm_release} {chart} {version}"
-        self.say(f"{self.task.place}: {what}: {', '.join(self.plan.objects)}")
-        labels = {IDENTITY: label(self.plan.identity), STEP: self.task.step}
-        try:
-            with value_files(self.task) as files:
-                self.helm.install(
-                    self.task.helm_release,
-                    self.plan.chart.path,
-                    files,
-                    labels=labels,
-                    upgrade=decision.action == "upgrade",
-                )
-        except EksError as error:
-            self._not_installed(error, entry, journal)
-            raise
-
-    def _not_installed(self, error: EksError, entry: Entry, journal: Journal) -> None:
-        """Leave nothing half-done behind a refused install."""
-        finished = iso(self.clock.now())
-        journal.write(outcome="failed", finished=finished, cause=_refused(error, self.subject).to_record())
-        self.ledger.write(replace(entry, outcome="failed", finished=finished, cause=str(error)))
-        # A conflict means that what stands there under this name is not what we just tried to install.
-        if not self.task.keep and not isinstance(error, ConflictError):
-            self.helm.uninstall(self.task.helm_release)
-        error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
 
     def _session(self, journal: Journal, started: float) -> Session:
         task, plan = self.task, self.plan
@@ -207,7 +171,7 @@ class StepRun:
             if ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):
-                self.helm.uninstall(self.task.helm_release)
+                self.installer.uninstall()
         summary = t.cast(Session, self.session).summary(state, self.clock.now())
         record = journal.write(**summary, finished=iso(self.clock.now()))
         took = human(finished - journal.started)
@@ -232,7 +196,3 @@ class StepRun:
     def _on_loss(self, holder: str) -> None:
         if self.session:
             self.session.lost_lock(holder)
-
-
-def _refused(error: EksError, subject: str) -> Cause:
-    return Cause(reason=type(error).__name__.removesuffix("Error"), object=subject, message=str(error), remedy="")

@@ -1,0 +1,82 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The Helm release of one step: what is in its way is cleared, it is installed, and nothing half-done stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, label
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installer:
+    """Installs and uninstalls the release of one step, and writes both to the ledger."""
+
+    task: Task
+    kube: Kube
+    helm: Helm
+    ledger: Ledger
+    say: Callable[[str], None]
+    clock: Clock
+
+    def clear(self, decision: Decision) -> None:
+        """Roll back or uninstall what a decision found in the way."""
+        if decision.rollback is not None:
+            self.say(f"release {self.task.helm_release}: {decision.why}; rolling back to revision {decision.rollback}")
+            self.helm.rollback(self.task.helm_release, decision.rollback)
+        if decision.uninstall:
+            self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
+            self.uninstall()
+
+    def uninstall(self) -> None:
+        """Remove the release; it may be gone already."""
+        self.helm.uninstall(self.task.helm_release)
+
+    def install(self, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
+        """Write to the ledger that the step has begun, then install or upgrade its release.
+
+        Raises:
+            EksError: Helm or the cluster refused; ledger and record say so, and what was half installed is gone.
+        """
+        if decision.action == "install":
+            await_remnants(self.kube, plan, clock=self.clock, say=self.say)
+        self.ledger.write(entry)
+        what = f"helm {decision.action} {self.task.helm_release} {plan.chart.ref} {plan.chart.version}"
+        self.say(f"{self.task.place}: {what}: {', '.join(plan.objects)}")
+        labels = {IDENTITY: label(plan.identity), STEP: self.task.step}
+        try:
+            with value_files(self.task) as files:
+                self.helm.install(
+                    self.task.helm_release,
+                    plan.chart.path,
+                    files,
+                    labels=labels,
+                    upgrade=decision.action == "upgrade",
+                )
+        except EksError as error:
+            self._refused(error, plan, entry, journal)
+            raise
+
+    def _refused(self, error: EksError, plan: Plan, entry: Entry, journal: Journal) -> None:
+        reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
+        cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
+        journal.write(outcome="failed", finished=finished, cause=cause.to_record())
+        self.ledger.write(replace(entry, outcome="failed", finished=finished, cause=str(error)))
+        # A conflict means that what stands there under this name is not what we just tried to install.
+        if not self.task.keep and not isinstance(error, ConflictError):
+            self.uninstall()
+        error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
