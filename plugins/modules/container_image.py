@@ -33,6 +33,9 @@ options:
     description: What an image made of O(files) runs.
     type: list
     elements: str
+  user:
+    description: Whom an image made of O(files) runs as, C(UID:GID). When omitted, root.
+    type: str
   cache_dir:
     description:
       - Directory for what can be built again.
@@ -77,10 +80,11 @@ ARGUMENT_SPEC = {
     "context": {"type": "path"},
     "files": {"type": "dict"},
     "entrypoint": {"type": "list", "elements": "str"},
+    "user": {"type": "str"},
     "cache_dir": {"type": "path"},
 }
 SPEC_RULES = {
-    "mutually_exclusive": [["context", "files"], ["context", "entrypoint"]],
+    "mutually_exclusive": [["context", "files"], ["context", "entrypoint"], ["context", "user"]],
     "required_one_of": [["context", "files"]],
 }
 

@@ -10,7 +10,7 @@ module: kube_apply
 short_description: Apply an operator's own manifests and wait until it serves
 description:
   - Renders files, kustomize directories or URLs through C(kubectl kustomize) with the patches given, applies the result
-    server-side and waits for deployments.
+    server-side, custom resource definitions first, and waits for deployments.
   - C(kubectl diff) decides whether anything changes, so a field that the operator itself fills in later is left alone.
 version_added: 0.1.0
 author:
@@ -27,6 +27,11 @@ options:
     type: list
     elements: str
     required: true
+  kustomization:
+    description:
+      - What else the kustomization says, in its own words; C(namespace), C(images), C(secretGenerator) and so on.
+      - C(resources) and C(patches) have options of their own.
+    type: dict
   patches:
     description: Patches in the form of a kustomization's C(patches); C(patch) may be text, or a mapping or list.
     type: list
@@ -95,6 +100,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.doors import kube
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},
     "resources": {"type": "list", "elements": "str", "required": True},
+    "kustomization": {"type": "dict"},
     "patches": {"type": "list", "elements": "dict", "default": []},
     "deployments": {
         "type": "list",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import tempfile
 import time
 import typing as t
@@ -29,15 +30,20 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.commands import r
 Say = Callable[[str], None]
 Document = dict[str, t.Any]
 MANAGER = ("--server-side", "--field-manager=mlops-eks", "--force-conflicts")
+DEFINITION = re.compile(r"^kind: CustomResourceDefinition$", re.MULTILINE)
 UNREACHABLE = ("connection refused", "no such host", "i/o timeout", "no route to host", "Unable to connect", "deadline")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Addon:
-    """What to apply: `resources` are files, kustomize directories or URLs; `deployments` are `{namespace, name}`."""
+    """What to apply: `resources` are files, kustomize directories or URLs; `deployments` are `{namespace, name}`.
+
+    `kustomization` is what the kustomization says besides resources and patches.
+    """
 
     name: str
     resources: Sequence[str]
+    kustomization: Mapping[str, t.Any]
     patches: Sequence[Mapping[str, t.Any]]
     deployments: Sequence[Mapping[str, str]]
     timeout: float
@@ -78,9 +84,9 @@ def ensure(addon: Addon, kubectl: Kubectl, *, check: bool, say: Say) -> Document
         difference = _difference(kubectl, manifest)
         if difference and not check:
             say(f"addon {addon.name} | applying")
-            _apply(kubectl, manifest, addon)
+            _apply(kubectl, manifest, addon, say)
         if not check:
-            _wait(addon, kubectl, say)
+            _wait_for_deployments(addon, kubectl, say)
     return {"changed": bool(difference), "diff": {"prepared": difference}}
 
 
@@ -97,6 +103,9 @@ def kustomization(addon: Addon, directory: Path) -> Document:
     return {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
+        # Namespaces before what is in them, webhooks last.
+        "sortOptions": {"order": "legacy"},
+        **addon.kustomization,
         "resources": resources,
         "patches": patches,
     }
@@ -128,36 +137,61 @@ def _difference(kubectl: Kubectl, manifest: Path) -> str:
     return ""
 
 
-def _apply(kubectl: Kubectl, manifest: Path, addon: Addon) -> None:
+def definitions_apart(manifest: str) -> tuple[str, str]:
+    """Return kustomize's output as two: the custom resource definitions, and the rest, which may use them."""
+    apart: tuple[list[str], list[str]] = ([], [])
+    for document in manifest.split("\n---\n"):
+        apart[DEFINITION.search(document) is None].append(document)
+    return "\n---\n".join(apart[0]), "\n---\n".join(apart[1])
+
+
+def _apply(kubectl: Kubectl, manifest: Path, addon: Addon, say: Say) -> None:
+    definitions, rest = definitions_apart(manifest.read_text(encoding="utf-8"))
     try:
-        run(kubectl.argv("apply", *MANAGER, "--filename", manifest))
+        if definitions:
+            run(kubectl.argv("apply", *MANAGER, "--filename", "-"), stdin=definitions)
+            _wait_for_definitions(addon, kubectl, definitions, say)
+        if rest:
+            run(kubectl.argv("apply", *MANAGER, "--filename", "-"), stdin=rest)
     except CommandError as error:
         raise ClusterError(f"Cannot apply addon {addon.name}: {error}", **error.details) from None
 
 
-def _wait(addon: Addon, kubectl: Kubectl, say: Say) -> None:
-    start = time.monotonic()
-    beat = start
+def _wait_for_definitions(addon: Addon, kubectl: Kubectl, definitions: str, say: Say) -> None:
+    # `kubectl wait` gives up on a definition that has no conditions yet.
+    def missing() -> str:
+        found = json.loads(run(kubectl.argv("get", "--output=json", "--filename", "-"), stdin=definitions))
+        unknown = [entry["metadata"]["name"] for entry in found.get("items", [found]) if not is_established(entry)]
+        return f"kind {unknown[0]} is not established" if unknown else ""
+
+    _await(addon, missing, lambda: "the API server did not take it up", say)
+
+
+def _wait_for_deployments(addon: Addon, kubectl: Kubectl, say: Say) -> None:
     waiting = list(addon.deployments)
-    while waiting:
-        waiting = [entry for entry in waiting if not is_available(_deployment(kubectl, entry))]
+
+    def missing() -> str:
+        waiting[:] = [entry for entry in waiting if not is_available(_deployment(kubectl, entry))]
+        return f"deployment {waiting[0]['namespace']}/{waiting[0]['name']} is not available" if waiting else ""
+
+    _await(addon, missing, lambda: _why(kubectl, waiting[0]["namespace"]), say)
+
+
+def _await(addon: Addon, missing: Callable[[], str], why: Callable[[], str], say: Say) -> None:
+    """Wait until `missing` returns nothing; `why` says what that is due to.
+
+    Raises:
+        ClusterError: it was still missing after the addon's timeout.
+    """
+    start = beat = time.monotonic()
+    while what := missing():
         elapsed = time.monotonic() - start
-        if waiting and elapsed > addon.timeout:
-            first = waiting[0]
-            raise ClusterError(
-                f"Addon {addon.name}: deployment {first['namespace']}/{first['name']} is not available after "
-                f"{addon.timeout:.0f} s: {_why(kubectl, first['namespace'])}"
-            )
-        if waiting:
-            if time.monotonic() - beat > 5:
-                beat = time.monotonic()
-                names = ", ".join(entry["name"] for entry in waiting)
-                why = _why(kubectl, waiting[0]["namespace"])
-                say(f"addon {addon.name} | waiting for {names}, {elapsed:.0f} s: {why}")
-            time.sleep(0.25)
-    elapsed = time.monotonic() - start
-    if elapsed > 1:
-        say(f"addon {addon.name} | available after {elapsed:.0f} s")
+        if elapsed > addon.timeout:
+            raise ClusterError(f"Addon {addon.name}: {what} after {addon.timeout:.0f} s: {why()}")
+        if time.monotonic() - beat > 5:
+            beat = time.monotonic()
+            say(f"addon {addon.name} | {what}, {elapsed:.0f} s: {why()}")
+        time.sleep(0.25)
 
 
 def _deployment(kubectl: Kubectl, entry: Mapping[str, str]) -> Document:
@@ -170,6 +204,12 @@ def _deployment(kubectl: Kubectl, entry: Mapping[str, str]) -> Document:
         "--ignore-not-found",
     )
     return t.cast("Document", json.loads(run(kubectl.argv(*words)) or "{}"))
+
+
+def is_established(definition: Document) -> bool:
+    """Return whether the API server serves the kind of a custom resource definition."""
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any(entry["type"] == "Established" and entry["status"] == "True" for entry in conditions)
 
 
 def is_available(deployment: Document) -> bool:

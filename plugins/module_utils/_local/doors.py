@@ -91,6 +91,7 @@ def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
     wanted = addon.Addon(
         name=params["name"],
         resources=params["resources"],
+        kustomization=params["kustomization"] or {},
         patches=params["patches"],
         deployments=params["deployments"],
         timeout=params["timeout"],
@@ -102,7 +103,8 @@ def _image(params: Params) -> StaticImage | ContainerfileImage:
     if params["context"]:
         return ContainerfileImage(name=params["name"], context=Path(params["context"]).expanduser())
     files = {target: Path(source).expanduser() for target, source in params["files"].items()}
-    return StaticImage(name=params["name"], files=files, entrypoint=tuple(params["entrypoint"] or ()))
+    entrypoint, user = tuple(params["entrypoint"] or ()), params["user"] or ""
+    return StaticImage(name=params["name"], files=files, entrypoint=entrypoint, user=user)
 
 
 def _cache(params: Params) -> Path:

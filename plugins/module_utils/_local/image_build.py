@@ -37,11 +37,12 @@ IGNORED = ("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".git")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StaticImage:
-    """An image of nothing but `files`, `{path in the image: file}`."""
+    """An image of nothing but `files`, `{path in the image: file}`; it runs as `user` (`uid:gid`, root when empty)."""
 
     name: str
     files: Mapping[str, Path]
     entrypoint: tuple[str, ...]
+    user: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,8 @@ class ImageBuilder:
     def _static(self, image: StaticImage, made: Path) -> None:
         layer = made.with_name("layer.tar")
         oci.layer_of_files(image.files, layer)
-        oci.write_archive(oci.Image(name=image.name, entrypoint=image.entrypoint), layer, made)
+        config = oci.Image(name=image.name, entrypoint=image.entrypoint, user=image.user)
+        oci.write_archive(config, layer, made)
 
     def _containerfile(self, image: ContainerfileImage, made: Path) -> None:
         for tool in ("buildah", "mmdebstrap"):
@@ -195,7 +197,7 @@ def identity(image: StaticImage | ContainerfileImage) -> str:
     """Return 12 hex digits that change whenever the image could."""
     digest = hashlib.sha256(f"{RECIPE}\0{image.name}\0".encode())
     if isinstance(image, StaticImage):
-        digest.update("\0".join(image.entrypoint).encode())
+        digest.update("\0".join([*image.entrypoint, *([image.user] if image.user else [])]).encode())
         entries = sorted(image.files.items())
     else:
         entries = [(str(path.relative_to(image.context)), path) for path in _context_files(image.context)]

@@ -26,12 +26,13 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Image:
-    """What an image runs and what it is called."""
+    """What an image runs, as whom, and what it is called; `user` is `uid:gid`, root when empty."""
 
     name: str
     entrypoint: Sequence[str] = ()
     command: Sequence[str] = ()
     environment: Sequence[str] = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)
+    user: str = ""
 
 
 def layer_of_files(files: Mapping[str, Path], layer: Path) -> None:
@@ -84,7 +85,12 @@ def _write(name: str, config: bytes, layers: Mapping[str, Path], archive: Path) 
 
 
 def _config(image: Image, layer_digest: str) -> Document:
-    run = {"Env": list(image.environment), "Entrypoint": list(image.entrypoint), "Cmd": list(image.command)}
+    run = {
+        "Env": list(image.environment),
+        "Entrypoint": list(image.entrypoint),
+        "Cmd": list(image.command),
+        "User": image.user,
+    }
     return {
         "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),
         "os": "linux",

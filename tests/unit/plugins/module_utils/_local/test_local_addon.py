@@ -13,8 +13,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 
 
 def wanted(**changes: object) -> addon.Addon:
-    fields: dict[str, object] = {"name": "x", "resources": [], "patches": [], "deployments": [], "timeout": 1.0}
-    return addon.Addon(**{**fields, **changes})  # type: ignore[arg-type]
+    fields: dict[str, object] = {"name": "x", "resources": [], "kustomization": {}, "patches": [], "deployments": []}
+    return addon.Addon(**{"timeout": 1.0, **fields, **changes})  # type: ignore[arg-type]
 
 
 def test_local_resources_become_relative_and_urls_stay(tmp_path: Path) -> None:
@@ -29,6 +29,43 @@ def test_patches_may_be_text_or_structure(tmp_path: Path) -> None:
     made = addon.kustomization(wanted(patches=patches), tmp_path)
     assert json.loads(made["patches"][0]["patch"]) == [{"op": "remove", "path": "/a"}]
     assert made["patches"][1]["patch"] == "text"
+
+
+def test_the_kustomization_says_the_rest(tmp_path: Path) -> None:
+    made = addon.kustomization(wanted(kustomization={"namespace": "x", "resources": ["not this one"]}), tmp_path)
+    assert made["namespace"] == "x"
+    assert made["resources"] == []
+    assert made["sortOptions"] == {"order": "legacy"}
+
+
+DEFINITION = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+OBJECT = "apiVersion: v1\ndata:\n  x: |\n    kind: CustomResourceDefinition\nkind: ConfigMap\n"
+
+
+@pytest.mark.parametrize(
+    ("documents", "definitions", "rest"),
+    [
+        ([OBJECT, DEFINITION, OBJECT], DEFINITION, f"{OBJECT}\n---\n{OBJECT}"),
+        ([OBJECT], "", OBJECT),
+        ([DEFINITION], DEFINITION, ""),
+    ],
+)
+def test_definitions_come_apart(documents: list[str], definitions: str, rest: str) -> None:
+    assert addon.definitions_apart("\n---\n".join(documents)) == (definitions, rest)
+
+
+@pytest.mark.parametrize(
+    ("status", "established"),
+    [
+        ({}, False),
+        ({"conditions": None}, False),
+        ({"conditions": [{"type": "Established", "status": "False"}]}, False),
+        ({"conditions": [{"type": "NamesAccepted", "status": "True"}]}, False),
+        ({"conditions": [{"type": "Established", "status": "True"}]}, True),
+    ],
+)
+def test_a_kind_is_established_when_the_api_server_says_so(status: dict[str, object], established: bool) -> None:
+    assert addon.is_established({"status": status}) is established
 
 
 @pytest.mark.parametrize(

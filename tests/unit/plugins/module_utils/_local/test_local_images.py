@@ -27,7 +27,7 @@ def program(tmp_path: Path) -> Path:
 @pytest.fixture
 def archive(tmp_path: Path, program: Path) -> Path:
     oci.layer_of_files({"/opt/pause": program}, tmp_path / "layer.tar")
-    image = oci.Image(name="localhost/x:1", entrypoint=["/opt/pause"])
+    image = oci.Image(name="localhost/x:1", entrypoint=["/opt/pause"], user="7:8")
     oci.write_archive(image, tmp_path / "layer.tar", tmp_path / "image.tar")
     return tmp_path / "image.tar"
 
@@ -44,7 +44,7 @@ def test_archive_is_whole(archive: Path) -> None:
     manifest = json.loads(blob(archive, read.digest))
     config = json.loads(blob(archive, manifest["config"]["digest"]))
     layer = blob(archive, manifest["layers"][0]["digest"])
-    assert config["config"]["Entrypoint"] == ["/opt/pause"]
+    assert (config["config"]["Entrypoint"], config["config"]["User"]) == (["/opt/pause"], "7:8")
     assert config["rootfs"]["diff_ids"] == [manifest["layers"][0]["digest"]]
     assert manifest["layers"][0]["size"] == len(layer)
     with tarfile.open(fileobj=io.BytesIO(layer)) as opened:
@@ -56,7 +56,8 @@ def test_same_files_same_bytes(archive: Path, tmp_path: Path, program: Path) -> 
     first = archive.read_bytes()
     program.touch()
     oci.layer_of_files({"/opt/pause": program}, tmp_path / "again.tar")
-    oci.write_archive(oci.Image(name="localhost/x:1", entrypoint=["/opt/pause"]), tmp_path / "again.tar", archive)
+    image = oci.Image(name="localhost/x:1", entrypoint=["/opt/pause"], user="7:8")
+    oci.write_archive(image, tmp_path / "again.tar", archive)
     assert archive.read_bytes() == first
 
 
