@@ -83,9 +83,10 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(
             name="training-operator",
-            binaries={"manager": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
-            version_of="github.com/kubeflow/training-operator",
+            binaries={"training-operator": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
         ),
+        Tool(name="jobset", binaries={"jobset": "sigs.k8s.io/jobset"}),
+        Tool(name="trainer", binaries={"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"}),
     )
 }
 
