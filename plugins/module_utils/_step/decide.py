@@ -19,13 +19,18 @@ Action = t.Literal["skip", "attach", "install", "upgrade"]
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What to do, and what must be cleared away first. `settled` says that the ledger holds this success already."""
+    """What to do, and what must be cleared away first.
+
+    `settled` says that the ledger holds this success already, `interrupted` that Helm died and may have left only a
+    part of what it was to create.
+    """
 
     action: Action
     why: str
     uninstall: bool = False
     rollback: int | None = None
     settled: bool = False
+    interrupted: bool = False
 
 
 def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: Sequence[Release]) -> Decision:
@@ -46,10 +51,14 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
             return Decision(action="attach", why=why, settled=True)
     if latest is None:
         return Decision(action="install", why="not installed")
+    ended = entry is not None and entry.finished is not None and not entry.good
+    ours = same and (task.keep or not ended) and not task.force
+    if ours and latest.status == "pending-install" and not task.keep:
+        # Its workload may be at work, or even done.
+        return Decision(action="attach", why="helm died after it had created it", interrupted=True)
     if latest.pending or latest.status == "failed":
         return _recover(task, latest, revisions)
-    ended = entry is not None and entry.finished is not None and not entry.good
-    if same and (task.keep or not ended) and not task.force:
+    if ours:
         return Decision(action="attach", why="it is running with the same identity")
     if task.keep:
         return Decision(action="upgrade", why="its values or chart changed")
@@ -60,7 +69,8 @@ def _fresh(task: Task, identity: str, entry: Entry, entries: Mapping[str, Entry]
     """Return whether the recorded success still stands: same identity, and no earlier step has run since."""
     if task.force or not entry.good or entry.identity != identity or entry.finished is None:
         return False
-    return all((entries[step].finished or "9") <= entry.finished for step in task.after if step in entries)
+    earlier = [entries[step] for step in task.after if step in entries]
+    return all(other.finished is not None and other.order <= entry.order for other in earlier)
 
 
 def _recover(task: Task, latest: Release, revisions: Sequence[Release]) -> Decision:

@@ -27,7 +27,7 @@ def end(state: State, change: Change, rules: Rules) -> State:
 def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     subject = f"{rules.kind.kind}/{rules.name}"
     if isinstance(change, LockLost):
-        return _bad("lost", "LockLost", subject, f"{change.holder} took over.", "Follow it there.")
+        return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
     if state.verdict.state in ("succeeded", "ready"):
         return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
@@ -45,6 +45,11 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({pods}).{waiting}"
         return _bad("timed_out", "Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
     return None
+
+
+def taken_over(subject: str, holder: str) -> Ending:
+    """Return the ending of a step that another controller follows now."""
+    return _bad("lost", "LockLost", subject, f"{holder} took over.", "Follow it there.")
 
 
 def settle(state: State, pods: list[Document], rules: Rules) -> State:

@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, label
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, Release, label, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
-from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm, await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 
@@ -30,8 +31,23 @@ class Installer:
     kube: Kube
     helm: Helm
     ledger: Ledger
+    lock: Lock
     say: Callable[[str], None]
     clock: Clock
+
+    def revisions(self) -> list[Release]:
+        """Return what Helm has stored of the release, oldest first."""
+        return revisions(self.kube, self.task.helm_release, upgraded=self.task.keep)
+
+    def revisions_at_rest(self) -> list[Release]:
+        """Return the same once no Helm works on the release; one may have outlived its controller."""
+        return await_helm(self.revisions, clock=self.clock, say=self.say)
+
+    def is_whole(self, plan: Plan, decision: Decision) -> bool:
+        """Return whether the workload is there and, where Helm died installing, all that is created before it."""
+        # Helm renders in the order in which it creates.
+        last = not decision.interrupted or plan.manifest[-1] is plan.workload
+        return last and self.kube.get(plan.ref.path) is not None
 
     def clear(self, decision: Decision) -> None:
         """Roll back or uninstall what a decision found in the way."""
@@ -54,6 +70,7 @@ class Installer:
         """
         if decision.action == "install":
             await_remnants(self.kube, plan, clock=self.clock, say=self.say)
+        self.lock.secure()
         self.ledger.write(entry)
         what = f"helm {decision.action} {self.task.helm_release} {plan.chart.ref} {plan.chart.version}"
         self.say(f"{self.task.place}: {what}: {', '.join(plan.objects)}")
@@ -75,8 +92,12 @@ class Installer:
         reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
         cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
         journal.write(outcome="failed", finished=finished, cause=cause.to_record())
-        self.ledger.write(replace(entry, outcome="failed", finished=finished, cause=str(error)))
-        # A conflict means that what stands there under this name is not what we just tried to install.
-        if not self.task.keep and not isinstance(error, ConflictError):
-            self.uninstall()
+        try:
+            self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=str(error)))
+            # A conflict means that what stands there under this name is not what we just tried to install.
+            if not self.task.keep and not isinstance(error, ConflictError):
+                self.uninstall()
+        except EksError as another:
+            # What the user must know is why it was refused; the next run clears away what is left.
+            self.say(f"release {self.task.helm_release}: not cleared away: {another}")
         error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)

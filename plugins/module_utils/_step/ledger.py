@@ -9,10 +9,10 @@ import json
 import socket
 import typing as t
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -23,7 +23,10 @@ _MERGE = "application/merge-patch+json"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What became of one step. Times are RFC 3339; `outcome` may be `running`."""
+    """What became of one step. Times are RFC 3339; `outcome` may be `running`.
+
+    `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
+    """
 
     step: str
     identity: str
@@ -38,6 +41,7 @@ class Entry:
     kept: bool = False
     total: int = 1
     index: int = 1
+    order: int = 0
 
     @property
     def good(self) -> bool:
@@ -90,9 +94,17 @@ class Ledger:
         """Store one entry; the others are not touched."""
         data = {entry.step: json.dumps(asdict(entry), sort_keys=True)}
         try:
-            self._kube.request("PATCH", self._path, body={"data": data}, content_type=_MERGE)
+            self._patch(data)
         except AbsentError:
             self._create(data)
+
+    def finish(self, entry: Entry) -> None:
+        """Store the entry of a step that has ended, as the newest of its release."""
+        newest = max((other.order for other in self.read().values()), default=0)
+        self.write(replace(entry, order=newest + 1))
+
+    def _patch(self, data: Mapping[str, str]) -> None:
+        self._kube.request("PATCH", self._path, body={"data": dict(data)}, content_type=_MERGE)
 
     def _create(self, data: Mapping[str, str]) -> None:
         body: dict[str, t.Any] = {
@@ -108,4 +120,8 @@ class Ledger:
             },
             "data": dict(data),
         }
-        self._kube.request("POST", self._collection, body=body)
+        try:
+            self._kube.request("POST", self._collection, body=body)
+        except ConflictError:
+            # Created by the same request, whose answer was lost before it was repeated.
+            self._patch(data)

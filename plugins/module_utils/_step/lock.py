@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso, micro
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import stop_command
@@ -21,6 +22,10 @@ _API = "coordination.k8s.io/v1"
 DURATION = 45.0
 # Four renewals a minute; two may fail before the lease is in danger.
 RENEWAL = 15.0
+# How old a renewal may be for the lease to be ours without asking: nobody can take it before the duration is over.
+_SURE = DURATION - RENEWAL
+# States of a process in /proc that has ended and waits for its parent to notice.
+_ENDED = ("Z", "X")
 
 
 def this_controller() -> str:
@@ -45,9 +50,11 @@ def _boot() -> str:
 
 
 def _started(pid: int) -> str:
+    """Return when process `pid` started, in the kernel's ticks, or `0` when it does not run."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[19]
-    except (OSError, IndexError):
+        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        return "0" if state in _ENDED else fields[18]
+    except (OSError, IndexError, ValueError):
         return "0"
 
 
@@ -68,6 +75,10 @@ class Lock:
         self._collection = collection(_API, "leases", kube.namespace)
         self._path = item(_API, "leases", kube.namespace, f"mlops-eks-{release}")
         self._lease: Document | None = None
+        # Who took it over, and when we were last sure that nobody had.
+        self._taker, self._renewed = "", 0.0
+        # The thread that renews and the one that works may both write.
+        self._writing = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -100,22 +111,35 @@ class Lock:
         self._thread = threading.Thread(target=self._renew, daemon=True, name=f"lease {self._release}")
         self._thread.start()
 
+    def secure(self) -> None:
+        """Make sure that the lease is still ours; to be called before anything is changed under its protection.
+
+        A controller that slept for longer than the lease's duration may have been replaced in the meantime. Only the
+        time since our own last renewal counts, so that the clocks of controllers need not agree.
+
+        Raises:
+            ConflictError: somebody took it over. ClusterError: the cluster does not say.
+        """
+        while self._clock.elapsed() - self._renewed >= _SURE and not self._taker:
+            self._renew_once()
+        if self._taker:
+            raise ConflictError(
+                f"release {self._release}: {self._taker} took over while this controller was away. Follow it there.",
+                holder=self._taker,
+            )
+
     def release(self) -> None:
         """Give the lease back, if it is still ours."""
         self._stopped.set()
-        if self._lease is None:
-            return
-        try:
-            if not self._delete(self._lease):
-                # Written since: by a renewal of ours under way, or by somebody who took it.
-                current = self._kube.get(self._path)
-                if current and current["spec"].get("holderIdentity") == self._me:
-                    self._delete(current)
-        except ClusterError:
-            # The cluster is away: it expires by itself.
-            return
-        finally:
-            self._lease = None
+        # The cluster may be away: then it expires by itself.
+        with self._writing, contextlib.suppress(ClusterError):
+            lease, self._lease = self._lease, None
+            if lease is None or self._delete(lease):
+                return
+            # Written since: by a renewal whose answer was lost, or by somebody who took it.
+            current = self._kube.get(self._path)
+            if current and current["spec"].get("holderIdentity") == self._me:
+                self._delete(current)
 
     def _delete(self, lease: Document) -> bool:
         version = lease["metadata"]["resourceVersion"]
@@ -143,8 +167,10 @@ class Lock:
             "metadata": {"name": f"mlops-eks-{self._release}", "labels": {"app.kubernetes.io/managed-by": "mlops.eks"}},
             "spec": {**self._spec(now), "acquireTime": now},
         }
+        asked = self._clock.elapsed()
         try:
             self._lease = self._kube.request("POST", self._collection, body=body)
+            self._renewed = asked
         except ConflictError:
             lease = self._kube.get(self._path)
             holder = str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")
@@ -158,30 +184,43 @@ class Lock:
 
     def _write(self, lease: Document) -> bool:
         """Put ourselves into `lease`; the resourceVersion makes two takers at once impossible."""
-        now = micro(self._clock.now())
+        now, asked = micro(self._clock.now()), self._clock.elapsed()
         acquired = {} if lease["spec"].get("holderIdentity") == self._me else {"acquireTime": now}
         try:
             self._lease = self._kube.request(
                 "PUT", self._path, body={**lease, "spec": {**lease["spec"], **self._spec(now), **acquired}}
             )
-        except (ConflictError, ClusterError):
+        except (ConflictError, AbsentError):
             return False
+        self._renewed = asked
         return True
 
     def _renew(self) -> None:
         while not self._stopped.wait(RENEWAL):
-            lease = self._lease
-            if lease is None or self._write(lease) or self._stopped.is_set():
-                continue
-            # Not written: a hiccup of the cluster, or somebody else's name stands in it now.
             try:
-                current = self._kube.get(self._path)
+                self._renew_once()
             except ClusterError:
+                # A hiccup of the cluster: the next renewal will tell.
                 continue
+            if self._taker:
+                self._on_loss(self._taker)
+                return
+
+    def _renew_once(self) -> None:
+        """Renew the lease, or learn who took it.
+
+        Raises:
+            ClusterError: the cluster does not say.
+        """
+        with self._writing:
+            lease = self._lease
+            if lease is None or self._stopped.is_set() or self._write(lease):
+                return
+            current = self._kube.get(self._path)
             holder = str(((current or {}).get("spec") or {}).get("holderIdentity") or "")
-            if holder == self._me:
-                self._lease = current
-                continue
-            self._lease = None
-            self._on_loss(shown(holder) if holder else "nobody (the lease was deleted)")
-            return
+            if current is not None and holder == self._me and self._write(current):
+                # The answer to an earlier renewal was lost on its way.
+                return
+            if holder != self._me:
+                self._lease = None
+                self._taker = shown(holder) if holder else "nobody (the lease was deleted)"

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
@@ -45,11 +46,17 @@ class StepRun:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.kube, self.task.release)
-        self.installer = Installer(
-            task=self.task, kube=self.kube, helm=self.helm, ledger=self.ledger, say=self.say, clock=self.clock
-        )
         self.session: Session | None = None
         self.lock = Lock(self.kube, self.task.release, clock=self.clock, on_loss=self._on_loss)
+        self.installer = Installer(
+            task=self.task,
+            kube=self.kube,
+            helm=self.helm,
+            ledger=self.ledger,
+            lock=self.lock,
+            say=self.say,
+            clock=self.clock,
+        )
 
     @property
     def subject(self) -> str:
@@ -63,9 +70,10 @@ class StepRun:
 
     def decide(self) -> Decision:
         """Return what is to be done now."""
-        entries = self.ledger.read()
-        stored = revisions(self.kube, self.task.helm_release, upgraded=self.task.keep)
-        return decide(self.task, self.draft.identity, entries, stored)
+        return self._decide(self.installer.revisions())
+
+    def _decide(self, stored: list[Release]) -> Decision:
+        return decide(self.task, self.draft.identity, self.ledger.read(), stored)
 
     def run(self) -> Record:
         """Bring the step to its end and return the task's result.
@@ -81,7 +89,7 @@ class StepRun:
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
-            return self._locked(self.decide())
+            return self._locked(self._decide(self.installer.revisions_at_rest()))
         finally:
             self.lock.release()
 
@@ -96,8 +104,8 @@ class StepRun:
         self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)
-        if decision.action == "attach" and self.kube.get(self.plan.ref.path) is None:
-            decision = Decision(action="install", why="its workload was deleted")
+        if decision.action == "attach" and not self.installer.is_whole(self.plan, decision):
+            decision = Decision(action="install", why="its workload is not there")
             self.installer.uninstall()
         return self._execute(decision)
 
@@ -157,23 +165,22 @@ class StepRun:
         return Session(self.kube, target, rules, journal, clock=self.clock, say=self.say)
 
     def _finish(self, state: State, entry: Entry, journal: Journal, *, changed: bool) -> Record:
-        ending = self._true_ending(t.cast(Ending, state.ending))
+        ending, ours = self._true_ending(t.cast(Ending, state.ending))
         state = replace(state, ending=ending)
         good, finished = ending.outcome in GOOD, self.clock.now()
-        lost_lock = ending.cause is not None and ending.cause.reason == "LockLost"
+        # Evidence, ledger, Helm: a controller that dies in between must neither run a finished step again nor leave
+        # it without its record.
+        self._record(state, journal)
         # A server found as it was left is no newer than before, and does not make the steps after it stale.
-        found_ready = ending.outcome == "ready" and not changed
-        if not lost_lock and not found_ready:
-            # The ledger first: a controller that dies now must not run a finished step again.
-            self.ledger.write(
+        if ours and (ending.outcome != "ready" or changed):
+            self.ledger.finish(
                 replace(entry, outcome=ending.outcome, finished=iso(finished), cause=str(ending.cause or ""))
             )
             if ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):
                 self.installer.uninstall()
-        summary = t.cast(Session, self.session).summary(state, self.clock.now())
-        record = journal.write(**summary, finished=iso(self.clock.now()))
+        record = self._record(state, journal)
         took = human(finished - journal.started)
         said = f"{self.subject}: {ending.outcome} after {took}" + (f": {ending.cause}" if ending.cause else "")
         for line in last_words(ending.cause):
@@ -181,17 +188,26 @@ class StepRun:
         self.say(said)
         return result(record, self.task, changed=changed, msg=said, failed=not good)
 
-    def _true_ending(self, ending: Ending) -> Ending:
-        """A workload that went away because somebody stopped the run was cancelled, not lost."""
-        if ending.outcome != "lost" or (ending.cause and ending.cause.reason == "LockLost"):
-            return ending
-        entry = self.ledger.read().get(self.task.step)
+    def _record(self, state: State, journal: Journal) -> Record:
+        now = self.clock.now()
+        return journal.write(**t.cast(Session, self.session).summary(state, now), finished=iso(now))
+
+    def _true_ending(self, ending: Ending) -> tuple[Ending, bool]:
+        """Return the ending as it counts, and whether the release is still ours to write it down.
+
+        A workload that went away because somebody stopped the run was cancelled, not lost.
+        """
+        try:
+            self.lock.secure()
+        except ConflictError as error:
+            return taken_over(self.subject, error.details["holder"]), False
+        entry = self.ledger.read().get(self.task.step) if ending.outcome == "lost" else None
         if entry is None or entry.outcome != "cancelled":
-            return ending
+            return ending, True
         cause = Cause(
             reason="Cancelled", object=self.subject, message=entry.cause, remedy="Run it again to start anew."
         )
-        return Ending(outcome="cancelled", cause=cause)
+        return Ending(outcome="cancelled", cause=cause), True
 
     def _on_loss(self, holder: str) -> None:
         if self.session:

@@ -49,7 +49,7 @@ def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, 
         for entry in stopped:
             said = f"stopped from {socket.gethostname()}"
             # A controller that follows the step reads this when its workload goes away.
-            ledger.write(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
+            ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
         for name in installed:
             say(f"uninstalling {name}")
             helm.uninstall(name)

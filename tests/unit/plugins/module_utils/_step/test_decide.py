@@ -86,7 +86,25 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
         [release(identity=OTHER)],
         {"action": "install", "uninstall": True},
     ),
-    "helm died installing": ({}, [RUNNING], [release("pending-install")], {"action": "install", "uninstall": True}),
+    "helm died installing": ({}, [RUNNING], [release("pending-install")], {"action": "attach", "interrupted": True}),
+    "helm died installing, and it was cancelled": (
+        {},
+        [entry("cancelled")],
+        [release("pending-install")],
+        {"action": "install", "uninstall": True},
+    ),
+    "helm died installing something else": (
+        {},
+        [entry("running", identity=OTHER, finished=None)],
+        [release("pending-install", identity=OTHER)],
+        {"action": "install", "uninstall": True},
+    ),
+    "server, helm died installing": (
+        {"keep": True},
+        [RUNNING],
+        [release("pending-install")],
+        {"action": "install", "uninstall": True},
+    ),
     "helm died uninstalling": ({}, [RUNNING], [release("uninstalling")], {"action": "install", "uninstall": True}),
     "helm failed": ({}, [entry("failed")], [release("failed")], {"action": "install", "uninstall": True}),
     "server, first time": ({"keep": True}, [], [], {"action": "install"}),
@@ -165,19 +183,21 @@ def test_a_release_of_somebody_else_is_refused() -> None:
     ("earlier", "action"),
     [
         (None, "skip"),
-        (entry(step="data", finished="2026-11-21T09:04:00.000Z"), "skip"),
-        (entry(step="data", finished="2026-11-21T09:05:00.000Z"), "skip"),
-        (entry(step="data", finished="2026-11-21T09:06:00.000Z"), "install"),
+        (entry(step="data", order=3), "skip"),
+        (entry(step="data", order=5), "install"),
+        # The clock of another controller may be an hour ahead: only the order counts.
+        (entry(step="data", order=3, finished="2026-11-21T10:04:00.000Z"), "skip"),
+        (entry(step="data", order=5, finished="2026-11-21T08:04:00.000Z"), "install"),
         (entry("running", step="data", finished=None), "install"),
     ],
 )
 def test_a_success_is_stale_when_an_earlier_step_is_newer(earlier: Entry | None, action: str) -> None:
-    entries = {"train": entry()} | ({earlier.step: earlier} if earlier else {})
+    entries = {"train": entry(order=4)} | ({earlier.step: earlier} if earlier else {})
     assert decide(task(after=("data", "unknown")), ME, entries, []).action == action
 
 
 def test_a_newer_step_that_is_not_before_this_one_does_not_count() -> None:
-    entries = {"train": entry(), "evaluate": entry(step="evaluate", finished="2026-11-21T09:09:00.000Z")}
+    entries = {"train": entry(order=4), "evaluate": entry(step="evaluate", order=5)}
     assert decide(task(after=("data",)), ME, entries, []).action == "skip"
 
 

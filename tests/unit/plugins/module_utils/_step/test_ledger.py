@@ -9,7 +9,7 @@ import pytest
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, parse
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
@@ -52,6 +52,23 @@ def test_writing_one_entry_leaves_those_of_other_controllers() -> None:
     kube.objects[PATH]["data"]["foreign"] = "kept"
     Ledger(kube, "digits").write(entry("train"))
     assert set(kube.objects[PATH]["data"]) == {"data", "train", "foreign"}
+
+
+def test_steps_are_numbered_as_they_end() -> None:
+    ledger = Ledger(FakeKube(), "digits")
+    ledger.finish(entry("data"))
+    ledger.write(entry("train", "running", finished=None))
+    ledger.finish(entry("evaluate"))
+    ledger.finish(entry("data"))
+    assert {step: one.order for step, one in ledger.read().items()} == {"data": 3, "train": 0, "evaluate": 2}
+
+
+def test_a_creation_whose_answer_was_lost_is_no_conflict() -> None:
+    # The client repeats the request, which then conflicts with what it created itself.
+    kube = FakeKube()
+    kube.fail[f"POST {PATH.rpartition('/')[0]}"] = [(ConflictError("already exists"), True)]
+    Ledger(kube, "digits").write(entry())
+    assert Ledger(kube, "digits").read() == {"train": entry()}
 
 
 def test_entries_of_another_version_are_read_as_far_as_possible() -> None:

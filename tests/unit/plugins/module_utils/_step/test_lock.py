@@ -22,6 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._step import lock as module
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import (
     DURATION,
+    RENEWAL,
     Lock,
     is_dead,
     shown,
@@ -165,6 +166,17 @@ def test_a_dead_process_of_this_machine_is_replaced_at_once(kube: FakeKube, make
     assert holder(kube) == this_controller()
 
 
+def test_an_ended_process_that_nobody_has_noticed_is_dead() -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    mine = this_controller().split("/")
+    name = "/".join([mine[0], mine[1], str(child.pid), module._started(child.pid)])
+    assert not is_dead(name)
+    t.cast(t.IO[bytes], child.stdin).close()
+    wait_for(lambda: is_dead(name))
+    assert child.returncode is None
+    child.wait()
+
+
 def test_a_lease_without_holder_is_free(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock, ""))
     make().acquire(patience=0, say=lambda _: None)
@@ -258,6 +270,56 @@ def test_a_cluster_that_is_away_is_no_loss(kube: FakeKube, make: MakeLock, clock
     clock.at += 30
     wait_for(lambda: kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now()))
     assert lost == []
+
+
+def test_a_young_renewal_is_trusted_without_asking(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    lock = make()
+    lock.acquire(patience=0, say=lambda _: None)
+    clock.at += DURATION - RENEWAL - 1
+    kube.calls.clear()
+    lock.secure()
+    assert kube.calls == []
+
+
+def test_a_holder_that_slept_renews_before_it_goes_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    lock = make()
+    lock.acquire(patience=0, say=lambda _: None)
+    clock.at += 3600
+    lock.secure()
+    assert kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now())
+
+
+def test_a_holder_that_slept_finds_that_it_was_replaced(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    lock = make()
+    lock.acquire(patience=0, say=lambda _: None)
+    clock.at += 3600
+    kube.put(PATH, lease(clock))
+    for _ in range(2):
+        with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over while this controller was away"):
+            lock.secure()
+    lock.release()
+    assert holder(kube) == OTHER
+
+
+def test_a_holder_that_cannot_ask_does_not_go_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    lock = make()
+    lock.acquire(patience=0, say=lambda _: None)
+    clock.at += 3600
+    kube.fail[f"PUT {PATH}"] = [(UnreachableError("away"), False)]
+    with pytest.raises(UnreachableError):
+        lock.secure()
+    kube.fail[f"PUT {PATH}"] = [(ForbiddenError("leases is forbidden"), False)]
+    with pytest.raises(ForbiddenError):
+        lock.secure()
+
+
+def test_a_renewal_whose_answer_was_lost_is_no_loss(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    lock = make()
+    lock.acquire(patience=0, say=lambda _: None)
+    clock.at += 3600
+    kube.fail[f"PUT {PATH}"] = [(ConflictError("modified"), True)]
+    lock.secure()
+    assert kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now())
 
 
 def test_release_survives_a_renewal_at_the_same_moment(kube: FakeKube, make: MakeLock) -> None:

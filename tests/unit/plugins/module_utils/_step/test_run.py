@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import typing as t
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     InvalidInputError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
@@ -101,6 +103,63 @@ def test_a_refused_install_leaves_nothing_behind(tmp_path: Path, clock: FakeCloc
     assert not [path for path in found.kube.objects if "leases" in path]
 
 
+def test_a_clean_up_that_fails_does_not_hide_why_the_install_was_refused(tmp_path: Path, clock: FakeClock) -> None:
+    refused, away = "Error: INSTALLATION FAILED: boom\n", "Error: dial tcp: connection refused\n"
+    found = stage(tmp_path, clock, {"install": Completed(1, "", refused), "uninstall": Completed(1, "", away)})
+    with pytest.raises(CommandError, match="boom") as caught:
+        found.run.run()
+    assert "release digits: not cleared away: helm uninstall digits: dial tcp: connection refused" in found.said
+    assert caught.value.details["outcome"] == "failed"
+
+
+def helms_secret(status: str, identity: str) -> dict[str, t.Any]:
+    labels = {"owner": "helm", "name": "digits", "status": status, "version": "1", "mlops.eks/step": "data"}
+    return {"metadata": {"name": "s", "labels": {**labels, "mlops.eks/identity": identity}}}
+
+
+SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
+
+
+def test_a_helm_that_outlived_its_controller_is_let_finish(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    found.kube.put(SECRET, helms_secret("pending-install", "x"))
+
+    def finish() -> None:
+        if len(clock.slept) == 3:
+            found.kube.put(SECRET, helms_secret("deployed", "x"))
+
+    clock.meanwhile = finish
+    (release,) = found.run.installer.revisions_at_rest()
+    assert release.status == "deployed"
+    assert found.said == ["release digits: helm left it pending-install; waiting to see whether it is still at work"]
+
+
+def test_a_helm_that_is_dead_is_not_waited_for_long(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {})
+    found.kube.put(SECRET, helms_secret("pending-install", "x"))
+    begun = clock.now()
+    (release,) = found.run.installer.revisions_at_rest()
+    assert release.status == "pending-install"
+    assert 4.9 < clock.now() - begun < 5.3
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "workload", "later", "whole"),
+    [(True, True, False, True), (True, False, False, False), (True, True, True, False), (False, True, True, True)],
+)
+def test_what_a_dead_helm_left_is_taken_over_only_when_it_is_whole(
+    tmp_path: Path, clock: FakeClock, interrupted: bool, workload: bool, later: bool, whole: bool
+) -> None:
+    found = stage(tmp_path, clock, {})
+    plan = found.run.render()
+    if workload:
+        found.kube.put(plan.ref.path, {"metadata": {"name": plan.ref.name}})
+    if later:
+        plan = replace(plan, manifest=(*plan.manifest, {"kind": "Ingress"}))
+    decision = Decision(action="attach", why="", interrupted=interrupted)
+    assert found.run.installer.is_whole(plan, decision) is whole
+
+
 def test_a_release_of_somebody_else_is_not_uninstalled(tmp_path: Path, clock: FakeClock) -> None:
     stderr = "Error: INSTALLATION FAILED: release name check failed: cannot reuse a name that is still in use\n"
     found = stage(tmp_path, clock, {"install": Completed(1, "", stderr)})
@@ -156,12 +215,13 @@ def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock
     assert found.said == ["waiting for 1 pods of an earlier step to go away (old)"]
 
 
-def test_pods_that_never_go_away_do_not_hang_the_step(tmp_path: Path, clock: FakeClock) -> None:
+def test_pods_that_never_go_away_are_named_with_a_remedy(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
     plan = found.run.render()
     key, _, value = plan.kind.selector(plan.workload).partition("=")
     metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
-    found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata})
+    found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata, "spec": {"nodeName": "node-7"}})
     begun = clock.now()
-    await_remnants(found.kube, plan, clock=clock, say=found.said.append)
+    with pytest.raises(ConflictError, match=r"still there after 5 min: stuck on node-7\..*delete pod stuck --force"):
+        await_remnants(found.kube, plan, clock=clock, say=found.said.append)
     assert 299 <= clock.now() - begun <= 301
