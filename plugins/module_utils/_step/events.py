@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
@@ -30,8 +31,8 @@ def is_ours(entry: Document, *, kind: Kind, name: str, workload: Document | None
         return True if subject in pods else None
     if about.get("kind") == kind.kind:
         return subject == name
-    middle, _, suffix = subject.rpartition("-")
-    return bool(suffix) and middle == name and about.get("kind") == kind.between
+    pattern = kind.between(workload).get(str(about.get("kind")))
+    return pattern is not None and re.fullmatch(pattern, subject) is not None
 
 
 def identify(entry: Document) -> str:

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a row of the table of kinds consists of, and what rows of several families share."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
+
+State = t.Literal["pending", "running", "suspended", "succeeded", "ready", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a workload's status says. `final` means nothing further will change on its own.
+
+    A `reason` without `final` is a failure that the operator may still take back.
+    """
+
+    state: State
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def final(self) -> bool:
+        """Whether the step can end on this."""
+        return self.state in ("succeeded", "ready", "failed")
+
+
+PENDING = Verdict(state="pending")
+RUNNING = Verdict(state="running")
+SUSPENDED = Verdict(state="suspended")
+SUCCEEDED = Verdict(state="succeeded")
+READY = Verdict(state="ready")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One row: how to find a workload's pods, which of them speaks for it, and what its status means.
+
+    `role` is a pod's short rank label such as `worker-3`; `leader` the role whose log is shown, without one every
+    pod's is. `between` maps the kinds of what stands between the workload and its pods to a pattern of their names.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+    serves: bool
+    judge: Callable[[Document], Verdict]
+    selector: Callable[[Document], str]
+    role: Callable[[Document], str]
+    leader: Callable[[Document], str | None] = lambda _: None
+    between: Callable[[Document], Mapping[str, str]] = lambda _: {}
+
+    def leads(self, entry: Document, pod: Document) -> bool:
+        """Return whether this pod's log is the log of workload `entry`."""
+        leader = self.leader(entry)
+        return leader is None or self.role(pod) == leader
+
+
+def status(entry: Document) -> Document:
+    """Return the status, empty before anybody wrote one."""
+    return entry.get("status") or {}
+
+
+def name(entry: Document) -> str:
+    """Return the object's name."""
+    return str(entry["metadata"]["name"])
+
+
+def label(pod: Document, key: str) -> str:
+    """Return a label, empty without."""
+    return str((pod["metadata"].get("labels") or {}).get(key, ""))
+
+
+def by_name(key: str) -> Callable[[Document], str]:
+    """Return the selector of pods whose label `key` is the workload's name."""
+    return lambda entry: f"{key}={name(entry)}"
+
+
+def by_match_labels(entry: Document) -> str:
+    """Return the selector that the workload itself has."""
+    return ",".join(f"{key}={value}" for key, value in sorted(entry["spec"]["selector"]["matchLabels"].items()))
+
+
+def plain_role(pod: Document) -> str:
+    """Return the completion index, or just `pod`."""
+    return label(pod, "batch.kubernetes.io/job-completion-index") or "pod"
+
+
+def failed(entry: Document, kind: str = "Failed") -> Verdict:
+    """Return the failure that condition `kind` tells of."""
+    found = condition(entry, kind) or {}
+    return Verdict(state="failed", reason=str(found.get("reason", "")), message=str(found.get("message", "")))
+
+
+def behind(entry: Document) -> bool:
+    """Return whether the status is that of an earlier generation: an old one looks ready."""
+    return int(status(entry).get("observedGeneration") or 0) < int(entry["metadata"].get("generation") or 0)
+
+
+def by_conditions(*, succeeded: str, running: Callable[[Document], bool]) -> Callable[[Document], Verdict]:
+    """Return the verdict of jobs that say `succeeded`, Failed and Suspended by conditions of these names."""
+
+    def judge(entry: Document) -> Verdict:
+        if is_true(entry, succeeded):
+            return SUCCEEDED
+        if is_true(entry, "Failed"):
+            return failed(entry)
+        if is_true(entry, "Suspended"):
+            return SUSPENDED
+        return RUNNING if running(entry) else PENDING
+
+    return judge
