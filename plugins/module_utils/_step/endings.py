@@ -10,7 +10,8 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, first_failure
+from ansible_collections.mlops.eks.plugins.module_utils._step.blame import first_failure
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
 

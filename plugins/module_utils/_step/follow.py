@@ -15,7 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
 from ansible_collections.mlops.eks.plugins.module_utils._step import events, speech
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, doubts, suspicions
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Change,
     EventSeen,
@@ -27,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import doubts, suspicions
 
 Lines = tuple[str, ...]
 # Events of other runs' pods pass through `held` as well; more than this are not kept.

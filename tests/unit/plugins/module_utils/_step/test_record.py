@@ -52,7 +52,7 @@ POD = closed(
     containers={"type": "array", "items": CONTAINER},
 )
 PHASE = closed(name={"enum": ["queued", "pulling", "running", "finishing"]}, started=TIME, finished=MAYBE_TIME)
-CAUSE = closed(reason=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES)
+CAUSE = closed(reason=TEXT, category=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES)
 OUTCOMES = ["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost", "running"]
 CONTRACT = closed(
     schema={"const": 1},

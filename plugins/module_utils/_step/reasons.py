@@ -1,0 +1,133 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Every reason a cause can have: its category, for machines, and the remedy, for people.
+
+A reason is Kubernetes' own word where it has one. Categories are few and stable: `retry_on` and dashboards build on
+them. Reasons that an operator made up are not listed; they are of category `workload`.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+Category = t.Literal[
+    "node_lost",
+    "evicted",
+    "preempted",
+    "memory",
+    "image_pull",
+    "configuration",
+    "volume",
+    "scheduling",
+    "quota",
+    "admission",
+    "validation",
+    "init",
+    "probe",
+    "sidecar",
+    "program",
+    "deadline",
+    "timeout",
+    "interrupted",
+    "workload",
+]
+
+
+class Reason(t.NamedTuple):
+    """What a reason belongs to, and what to do about it."""
+
+    category: Category
+    remedy: str
+
+
+_AGAIN = "Run the step again, or let 'retries' do it"
+_IMAGE = "Check the image name and tag in the recipe, and that the registry has them."
+_PULL = "Check that the nodes may reach and pull from its registry."
+_CONFIG = "Create the Secret, ConfigMap or key it names, or correct the recipe."
+_RUNTIME = "Check command, args and mounts of this container in the recipe."
+_VALUES = "Correct the values of the recipe that this field comes from."
+_EVIDENCE = "Its events and pods are in the evidence."
+
+OTHER = Reason("workload", _EVIDENCE)
+
+REASONS: Mapping[str, Reason] = {
+    # The node went away.
+    "NodeLost": Reason("node_lost", f"{_AGAIN}; if it happens often, look at the node's events and its kubelet."),
+    "NodeShutdown": Reason("node_lost", f"{_AGAIN}."),
+    "SpotInterrupted": Reason("node_lost", f"{_AGAIN}; on-demand capacity is not interrupted."),
+    # Somebody took the pod off its node.
+    "Evicted": Reason("evicted", "Request what it uses (resources.requests, ephemeral-storage), or use larger nodes."),
+    "EvictionByEvictionAPI": Reason(
+        "evicted",
+        f"{_AGAIN}; a drain or an autoscaler asked for it, from which the annotation karpenter.sh/do-not-disrupt or a "
+        "PodDisruptionBudget protects.",
+    ),
+    "MPIJobEvicted": Reason("evicted", f"{_AGAIN}; if its nodes run out of memory or disk, ask for more."),
+    "TaintEviction": Reason("evicted", f"{_AGAIN}; tolerate the taint in the recipe if the pod may stay."),
+    "PreemptionByScheduler": Reason("preempted", f"{_AGAIN}, or give it a higher priorityClassName."),
+    "PreemptionByKubelet": Reason("preempted", f"{_AGAIN}; a critical pod of the node needed its place."),
+    # Memory.
+    "OOMKilled": Reason("memory", "Raise resources.limits.memory or make the program use less."),
+    "SystemOOM": Reason("memory", "Set resources.requests.memory to what it uses, or use nodes with more memory."),
+    # Images.
+    "ImageNotFound": Reason("image_pull", _IMAGE),
+    "InvalidImageName": Reason("image_pull", _IMAGE),
+    "ErrImageNeverPull": Reason("image_pull", "Bring the image to the nodes, or change imagePullPolicy."),
+    "ImageUnauthorized": Reason(
+        "image_pull", "Check the name, and give the nodes' role or an imagePullSecret the right to pull it."
+    ),
+    "RegistryNotFound": Reason("image_pull", "Check the registry's name in the recipe and the nodes' DNS."),
+    "RegistryTimeout": Reason("image_pull", "Check the way from the nodes to the registry: NAT, endpoints, proxy."),
+    "RegistryRateLimited": Reason("image_pull", "Pull with credentials, or through a mirror such as an ECR cache."),
+    "RegistryUnavailable": Reason("image_pull", _PULL),
+    "ErrImagePull": Reason("image_pull", _PULL),
+    "ImagePullBackOff": Reason("image_pull", _PULL),
+    "ImageInspectError": Reason("image_pull", _PULL),
+    "SignatureValidationFailed": Reason("image_pull", "Sign the image, or correct the policy of the nodes."),
+    # A container that cannot be made.
+    "CreateContainerConfigError": Reason("configuration", _CONFIG),
+    "CreateContainerError": Reason("configuration", _RUNTIME),
+    "RunContainerError": Reason("configuration", _RUNTIME),
+    "StartError": Reason("configuration", _RUNTIME),
+    "ContainerCannotRun": Reason("configuration", _RUNTIME),
+    # Volumes.
+    "FailedMount": Reason("volume", "Create the Secret, ConfigMap or claim it names, or correct the recipe."),
+    "FailedAttachVolume": Reason("volume", "Check the volume, its zone and the CSI driver's pods."),
+    "MultiAttach": Reason("volume", "Stop the other pod, or use a ReadWriteMany volume such as FSx or EFS."),
+    "VolumeClaim": Reason("volume", "Create the PersistentVolumeClaim or correct 'pvc' in the recipe."),
+    "ClaimUnbound": Reason("volume", "Check the claim's storage class and that its provisioner runs."),
+    # Admission.
+    "Unschedulable": Reason(
+        "scheduling", "Lower the resources in the recipe, or add nodes that fit (node_type, tolerations)."
+    ),
+    "ExceededQuota": Reason("quota", "Raise the quota, free some of it, or lower the resources in the recipe."),
+    "AdmissionDenied": Reason("admission", "Correct in the recipe what the webhook or policy refuses."),
+    "WebhookUnreachable": Reason("admission", "Bring the webhook's own pods up: nothing can be created without it."),
+    "FailedCreate": Reason("admission", "Correct what is refused: quota, admission webhook, or the pod's own fields."),
+    "ValidationError": Reason("validation", _VALUES),
+    "FailedValidation": Reason("validation", _VALUES),
+    "InvalidPyTorchJob": Reason("validation", _VALUES),
+    # Programs.
+    "InitContainerFailed": Reason("init", "Its last lines say why; nothing else of the pod started."),
+    "SidecarFailed": Reason("sidecar", "Its last lines say why; the main containers were not to blame."),
+    "LivenessProbeFailed": Reason("probe", "Give the probe more time, or find out why the program does not answer."),
+    "StartupProbeFailed": Reason("probe", "Raise the startup probe's failureThreshold, or make the start quicker."),
+    "ReadinessProbeFailed": Reason("probe", "Check the probe's path and port, and what the program says."),
+    "Error": Reason("program", "Its last lines say why."),
+    "CrashLoop": Reason("program", "Its last lines say why."),
+    # Time.
+    "DeadlineExceeded": Reason("deadline", "Raise the deadline in the recipe, or make the work shorter."),
+    "ProgressDeadlineExceeded": Reason("deadline", "Find out in its events and logs what does not become ready."),
+    "Timeout": Reason("timeout", "Raise 'timeout' or find out what hangs."),
+    # From outside.
+    "LockLost": Reason("interrupted", "Follow it there."),
+    "Deleted": Reason("interrupted", "Run the same command again to start anew."),
+    "Cancelled": Reason("interrupted", "Run it again to start anew."),
+}
+
+
+def lookup(reason: str) -> Reason:
+    """Return the row of a reason; an operator's own words are about the workload."""
+    return REASONS.get(reason, OTHER)
