@@ -3,24 +3,21 @@
 
 """One HTTP client per cluster: JSON in, JSON out, patient with a cluster that is briefly away.
 
-It stands on the raw layer of the `kubernetes` package: that package reads the kubeconfig, runs exec plugins and
-renews their
-tokens; typed models are not used, as they differ between its releases 3x and 37.
+Typed models are not used: objects are what the API sends, whatever its release.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
-import socket
+import threading
 import typing as t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes.client import Configuration
-from urllib3.connection import HTTPConnection
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
@@ -30,7 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
     UnreachableError,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import configuration
+from ansible_collections.mlops.eks.plugins.module_utils._kube.connection import Connection
 
 Document = dict[str, t.Any]
 Params = Mapping[str, str | int]
@@ -39,23 +36,22 @@ _RETRIED = (429, 500, 502, 503, 504)
 # A watch is closed by the server after this many seconds and opened again: few requests, yet no socket lives for ever.
 WATCH_SECONDS = 540
 _READ_TIMEOUT = 30.0
-_CONNECT_TIMEOUT = 10.0
-
-# A silent log is kept alive on its way through load balancers (350 s at AWS), and a dead connection is found.
-_KEEP_ALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] + [
-    # macOS spells the first one otherwise; its default will do there.
-    (socket.IPPROTO_TCP, getattr(socket, name), seconds)
-    for name, seconds in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15))
-    if hasattr(socket, name)
-]
-
-
 # Failures in a row, about two seconds of them, after which people want to know.
 _WORTH_SAYING = 4
+# How often credentials that have never worked are tried.
+_LOGINS = 3
 
 
 def print_nothing(line: str) -> None:
     """Take a line that nobody wants to read."""
+
+
+class BusyError(UnreachableError):
+    """A request was not answered as it should; it may be repeated, after the `wait` seconds the server asked for."""
+
+    def __init__(self, problem: str, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.wait = wait
 
 
 @dataclass(kw_only=True)
@@ -73,13 +69,17 @@ class Kube:
     notice: Callable[[str], None] = print_nothing
 
     def __post_init__(self) -> None:
-        self._configuration = configuration(self.kubeconfig, self.context)
-        self._pool = _pool(self._configuration)
+        self._connection = Connection(self.kubeconfig, self.context)
+        self._renewing = threading.Lock()
+        # Whether the cluster has ever taken our credentials.
+        self._known = False
+        if self._connection.trusts_anybody:
+            self.notice(f"cluster {self.server}: 'insecure-skip-tls-verify' is set, so anybody could answer for it")
 
     @property
     def server(self) -> str:
         """The API server's address."""
-        return str(self._configuration.host)
+        return self._connection.server
 
     def get(self, path: str, params: Params | None = None) -> Document | None:
         """Return the object or list at `path`, or `None` when it does not exist."""
@@ -105,31 +105,29 @@ class Kube:
         """
         payload = None if body is None else json.dumps(body).encode()
         deadline = self.clock.now() + self.patience
-        attempt = 0
-        while True:
-            attempt += 1
-            problem, wait = "", 0.0
+        for attempt in itertools.count(1):
             try:
-                answer = self._send(method, path, params, payload, content_type)
-                if answer.status < 400:
-                    return self._parsed(answer.data)
-                # A stale token is renewed by the next attempt; a rejected one stays rejected.
-                if answer.status not in _RETRIED and not (answer.status == 401 and attempt < 3):
-                    raise refusal(answer.status, answer.data, f"{method} {path}")
-                problem = f"HTTP {answer.status}"
-                wait = _seconds(answer.headers.get("Retry-After"))
-            except urllib3.exceptions.HTTPError as error:
-                problem = _reason(error)
-            wait = max(wait, min(0.2 * 2**attempt, 10.0)) * random.uniform(0.5, 1.0)
-            if self.clock.now() + wait > deadline:
-                raise self._unreachable(problem)
-            if attempt == _WORTH_SAYING:
-                self.notice(f"cluster {self.server} does not answer ({problem}); trying for {self.patience:g} s")
-            self.clock.sleep(wait)
+                return self._parsed(self._once(method, path, params, payload, content_type).data)
+            except (BusyError, ForbiddenError) as error:
+                left = deadline - self.clock.now()
+                if left <= 0 or not self._may_repeat(error, attempt):
+                    raise self._given_up(error) from error
+                if attempt == _WORTH_SAYING:
+                    self.notice(f"cluster {self.server} does not answer ({error}); trying for {self.patience:g} s")
+                self.clock.sleep(min(left, pause(attempt, error)))
+        raise NotImplementedError
 
-    def _unreachable(self, problem: str) -> UnreachableError:
+    def _may_repeat(self, error: BusyError | ForbiddenError, attempt: int) -> bool:
+        """Return whether an error may go away by itself, as that of a login which has worked before."""
+        if isinstance(error, BusyError):
+            return True
+        return error.details.get("status") == 401 and (self._known or attempt < _LOGINS)
+
+    def _given_up(self, error: BusyError | ForbiddenError) -> ClusterError:
+        if isinstance(error, ForbiddenError):
+            return error
         return UnreachableError(
-            f"cluster {self.server}: no answer for {self.patience:g} s ({problem}). "
+            f"cluster {self.server}: no answer for {self.patience:g} s ({error}). "
             "Check that it runs, the kubeconfig and the network, then run the same command again."
         )
 
@@ -145,16 +143,18 @@ class Kube:
         """Open a response that is read as it arrives; the caller closes it.
 
         Raises:
-            ClusterError: the server refused. urllib3.exceptions.HTTPError: it could not be reached.
+            BusyError: no answer, or one that asks for patience. ClusterError: the server refused.
         """
-        response = self._send("GET", path, params, None, "application/json", stream=True, read_timeout=read_timeout)
-        if response.status >= 400:
-            body = response.read(65536)
-            response.release_conn()
-            raise refusal(response.status, body, f"GET {path}")
-        return response
+        kind = "application/json"
+        try:
+            return self._once("GET", path, params, None, kind, stream=True, read_timeout=read_timeout)
+        except ForbiddenError as error:
+            if error.details.get("status") != 401:
+                raise
+        # The credentials are new ones by now.
+        return self._once("GET", path, params, None, kind, stream=True, read_timeout=read_timeout)
 
-    def _send(
+    def _once(
         self,
         method: str,
         path: str,
@@ -165,22 +165,37 @@ class Kube:
         stream: bool = False,
         read_timeout: float = _READ_TIMEOUT,
     ) -> urllib3.BaseHTTPResponse:
-        headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "mlops.eks"}
-        # Asking for the settings anew runs the exec plugin again when its token is about to expire.
-        settings = t.cast(dict[str, dict[str, str]], self._configuration.auth_settings())
-        for setting in settings.values():
-            if setting["value"]:
-                headers[setting["key"]] = setting["value"]
-        query = f"?{urlencode(params)}" if params else ""
-        return self._pool.request(
-            method,
-            f"{self.server}{path}{query}",
-            body=payload,
-            headers=headers,
-            preload_content=not stream,
-            retries=False,
-            timeout=urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=read_timeout),
-        )
+        connection = self._connection
+        headers = {"Accept": "application/json", "Content-Type": content_type}
+        target = f"{path}?{urlencode(params)}" if params else path
+        try:
+            response = connection.send(
+                method, target, body=payload, headers=headers, stream=stream, read_timeout=read_timeout
+            )
+            if response.status < 400:
+                self._known = True
+                return response
+            said = response.read(65536) if stream else response.data
+        except urllib3.exceptions.HTTPError as error:
+            raise BusyError(_reason(error)) from error
+        response.close()
+        if response.status in _RETRIED:
+            raise BusyError(f"HTTP {response.status}", _seconds(response.headers.get("Retry-After")))
+        if response.status == 401:
+            self._renew(connection)
+        raise refusal(response.status, said, f"{method} {path}")
+
+    def _renew(self, refused: Connection) -> None:
+        """Log in anew, once for all the threads that were refused."""
+        with self._renewing:
+            if self._connection is refused:
+                self._connection = refused.renewed()
+
+
+def pause(attempt: int, error: Exception) -> float:
+    """Return the seconds to wait after failure number `attempt` in a row: with jitter, 10 s at most or as asked for."""
+    asked = error.wait if isinstance(error, BusyError) else 0.0
+    return max(asked * random.uniform(1.0, 1.2), float(min(0.2 * 2**attempt, 10.0)) * random.uniform(0.5, 1.0))
 
 
 def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError:
@@ -192,7 +207,8 @@ def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError
     match status:
         case 401:
             return ForbiddenError(
-                f"{what}: the cluster refuses these credentials (401). Renew them, for EKS with 'aws sso login'."
+                f"{what}: the cluster refuses these credentials (401). Renew them, for EKS with 'aws sso login'.",
+                status=401,
             )
         case 403:
             return ForbiddenError(f"{said or what}. Ask the cluster's owner for this permission.", status=403)
@@ -213,21 +229,3 @@ def _reason(error: urllib3.exceptions.HTTPError) -> str:
     inner = getattr(error, "reason", None) or error
     text = str(inner).split(": ", 1)[-1] if "object at" in str(inner) else str(inner)
     return text.splitlines()[0][:160] if text else type(error).__name__
-
-
-def _pool(settings: Configuration) -> urllib3.PoolManager:
-    options: dict[str, t.Any] = {
-        "num_pools": 4,
-        "maxsize": 32,
-        "block": False,
-        "cert_reqs": "CERT_REQUIRED" if settings.verify_ssl else "CERT_NONE",
-        "ca_certs": settings.ssl_ca_cert,
-        "cert_file": settings.cert_file,
-        "key_file": settings.key_file,
-        "socket_options": [*HTTPConnection.default_socket_options, *_KEEP_ALIVE],
-    }
-    if settings.tls_server_name:
-        options["server_hostname"] = settings.tls_server_name
-    if settings.proxy:
-        return urllib3.ProxyManager(settings.proxy, **options)
-    return urllib3.PoolManager(**options)

@@ -1,56 +1,146 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A kubeconfig read by the `kubernetes` package, its mistakes named in our words."""
+"""A kubeconfig, read without the `kubernetes` package: importing that costs every task more than half a second.
+
+Source: Kubernetes client-go `tools/clientcmd/api/v1/types.go`. Relative file names count from the file's directory,
+and a `*-data` key comes before the file its namesake names.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from kubernetes import config as kube_config
-from kubernetes.client import Configuration
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
 
-def configuration(kubeconfig: str, context: str | None) -> Configuration:
-    """Return the settings of `context`, or of the current one.
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One mapping of the file; `label` says where it is, as `users[me].user`. Mistakes in it are named in our words."""
+
+    file: Path
+    label: str
+    values: Mapping[str, t.Any]
+
+    def mistake(self, key: str, said: str) -> InvalidInputError:
+        """Return the error that says what is wrong with `key`."""
+        return InvalidInputError(f"kubeconfig {self.file}: {self.label}.{key}: {said}. Correct it, or write it anew.")
+
+    def text(self, key: str) -> str:
+        """Return the text under `key`, empty when there is none."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.mistake(key, f"{type(value).__name__} found, text expected")
+        return value or ""
+
+    def flag(self, key: str) -> bool:
+        """Return the truth value under `key`."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.mistake(key, f"{type(value).__name__} found, true or false expected")
+        return bool(value)
+
+    def entries(self, key: str) -> list[t.Any]:
+        """Return the list under `key`."""
+        value = self.values.get(key) or []
+        if not isinstance(value, list):
+            raise self.mistake(key, f"{type(value).__name__} found, a list expected")
+        return value
+
+    def section(self, key: str) -> Section | None:
+        """Return the mapping under `key`."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, dict):
+            raise self.mistake(key, f"{type(value).__name__} found, a mapping expected")
+        return None if value is None else Section(file=self.file, label=f"{self.label}.{key}", values=value)
+
+    def path(self, key: str) -> Path | None:
+        """Return the file that `key` names."""
+        name = self.text(key)
+        return self.file.absolute().parent / Path(name).expanduser() if name else None
+
+    def content(self, key: str) -> bytes | None:
+        """Return what `<key>-data` holds or the file under `key` contains."""
+        data, path = self.text(f"{key}-data"), self.path(key)
+        if data:
+            try:
+                return base64.b64decode("".join(data.split()), validate=True)
+            except (binascii.Error, ValueError) as error:
+                raise self.mistake(f"{key}-data", f"not base64 ({error})") from error
+        if path is None:
+            return None
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise self.mistake(key, f"{path}: {error.strerror}") from error
+
+
+class Access(t.NamedTuple):
+    """What a context names. `user` is empty when the context names none."""
+
+    context: str
+    cluster: Section
+    user: Section
+
+
+def access(kubeconfig: str, context: str | None) -> Access:
+    """Return cluster and user of `context`, or of the current one.
 
     Raises:
         InvalidInputError: the file is missing, unreadable or malformed, or has no such context.
     """
-    path = Path(kubeconfig).expanduser()
+    top = Section(file=Path(kubeconfig).expanduser(), label="", values=_document(kubeconfig))
+    wanted = context or top.text("current-context")
+    if not wanted:
+        raise InvalidInputError(
+            f"kubeconfig {kubeconfig}: no current-context. Name one by the host's variable 'kube_context'."
+        )
+    chosen = _named(top, "contexts", wanted)
+    user = chosen.text("user")
+    return Access(
+        context=wanted,
+        cluster=_named(top, "clusters", chosen.text("cluster")),
+        # As kubectl does: a user that the file does not describe is anonymous.
+        user=_named(top, "users", user, optional=True),
+    )
+
+
+def _document(kubeconfig: str) -> dict[str, t.Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = yaml.safe_load(Path(kubeconfig).expanduser().read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InvalidInputError(
             f"kubeconfig {kubeconfig}: no such file. Create the cluster, or correct the host's variable 'kubeconfig'."
         ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        first = str(error).splitlines()[0]
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {first}. Write it anew.") from error
+        said = " ".join(str(error).split())
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {said}. Write it anew.") from error
     if not isinstance(document, dict) or not document.get("clusters"):
         raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it anew.")
-    known = _contexts(document)
-    if context and context not in known:
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: no context {context!r}.{did_you_mean(context, known)}")
-    settings = Configuration()
-    try:
-        kube_config.load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=str(path), context=context, client_configuration=settings
-        )
-    except kube_config.ConfigException as error:
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: {str(error).splitlines()[0]}") from error
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        # What the library says of a malformed entry names its own code, not the entry.
-        said = f"an entry of clusters, contexts or users is malformed ({error})"
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: {said.splitlines()[0]}. Write it anew.") from error
-    return settings
+    return document
 
 
-def _contexts(document: dict[str, t.Any]) -> list[str]:
-    entries = document.get("contexts")
-    return [str(one.get("name")) for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+def _named(top: Section, kind: str, name: str, *, optional: bool = False) -> Section:
+    """Return the entry `name` of the list `kind`, such as `clusters`: its mapping under `cluster`."""
+    singular = kind.removesuffix("s")
+    found: dict[str, Section] = {}
+    for index, entry in enumerate(top.entries(kind)):
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+            raise InvalidInputError(
+                f"kubeconfig {top.file}: {kind}[{index}]: a mapping with a name expected. Correct it, or write it anew."
+            )
+        # The first of several entries of one name counts.
+        found.setdefault(entry["name"], Section(file=top.file, label=f"{kind}[{entry['name']}]", values=entry))
+    if name not in found and not optional:
+        hint = did_you_mean(name, list(found))
+        raise InvalidInputError(f"kubeconfig {top.file}: no {singular} {name!r} under {kind}.{hint}")
+    inner = found[name].section(singular) if name in found else None
+    return inner or Section(file=top.file, label=f"{kind}[{name}].{singular}", values={})
