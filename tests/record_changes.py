@@ -3,7 +3,7 @@
 Each scenario of `recorded_workloads.SCENARIOS` is applied, watched to its end and stored, pruned to what the engine
 reads, as tests/fixtures/changes/<scenario>.json: one change a line, `after` in seconds since the start. The unit tests
 of the reducer replay these files; record them again when a pinned Kubernetes or operator changes.
-The cluster must have the image localhost/mlops-eks/base:0.1.0, mpi-operator and training-operator.
+The cluster is the one of `make test-operators`, with every operator.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import conftest  # noqa: F401  (makes the collection importable)
+from operator_workloads import OPERATOR_SCENARIOS
 from recorded_workloads import IMAGE, SCENARIOS, Scenario
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
@@ -39,6 +40,7 @@ _NOISE = {
     "state": ("containerID",),
     "condition": ("observedGeneration", "lastProbeTime"),
 }
+_TEMPLATES = ("template", "leaderTemplate", "workerTemplate", "submitterPodTemplate", "volumeClaimTemplates")
 _CONTAINER = ("name", "image", "resources")
 _LIMIT = 150.0
 
@@ -66,6 +68,16 @@ def _pod(spec: Document, status: Document) -> Document:
     return {"spec": short, "status": status}
 
 
+def without_templates(spec: t.Any) -> t.Any:
+    """Return a workload's spec without the pods in it."""
+    match spec:
+        case dict():
+            return {key: without_templates(one) for key, one in spec.items() if key not in _TEMPLATES}
+        case list():
+            return [without_templates(one) for one in spec]
+    return spec
+
+
 def prune(entry: Document, what: str) -> Document:
     """Return what the engine may look at: no managed fields, tokens, probes or addresses of nodes."""
     found: Document = {"metadata": pick(entry.get("metadata", {}), _METADATA)}
@@ -75,11 +87,7 @@ def prune(entry: Document, what: str) -> Document:
     elif what == "event":
         found.update(pick(entry, ("involvedObject", "reason", "message", "type", "lastTimestamp", "eventTime")))
     else:
-        keys = ("replicas", "paused", "suspend", "selector", "progressDeadlineSeconds")
-        found["spec"] = pick(entry["spec"], keys)
-        for key in ("pytorchReplicaSpecs", "mpiReplicaSpecs"):
-            if key in entry["spec"]:
-                found["spec"][key] = {role: pick(one, ("replicas",)) for role, one in entry["spec"][key].items()}
+        found["spec"] = without_templates(entry["spec"])
         found["status"] = entry.get("status", {})
     return {**pick(entry, ("apiVersion", "kind")), **found}
 
@@ -170,7 +178,7 @@ class Recorder:
 
 def main(kubeconfig: str, namespace: str, wanted: list[str]) -> None:
     kube = Kube(kubeconfig=kubeconfig, context=None, namespace=namespace)
-    chosen = [one for one in SCENARIOS if not wanted or one.name in wanted]
+    chosen = [one for one in (*SCENARIOS, *OPERATOR_SCENARIOS) if not wanted or one.name in wanted]
     print(f"recording {len(chosen)} scenarios with {IMAGE}", flush=True)
     with ThreadPoolExecutor(4) as pool:
         for line in pool.map(lambda scenario: Recorder(kube, scenario).run(), chosen):

@@ -55,6 +55,20 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "deployment-flashes": ("ready", "", "", ""),
     "deployment-never-ready": ("failed", "ProgressDeadlineExceeded", "", "has timed out progressing"),
     "deployment-oom": ("ready", "", "", ""),
+    "jobset-succeeds": ("succeeded", "", "", ""),
+    "jobset-worker-fails": ("failed", "Error", "main", "exit code 3"),
+    # The operator starts all pods again after the driver failed.
+    "jobset-restarts": ("succeeded", "", "", ""),
+    "train-succeeds": ("succeeded", "", "", ""),
+    "train-node-fails": ("failed", "Error", "node", "exit code 3"),
+    "tf-succeeds": ("succeeded", "", "", ""),
+    "tf-fails": ("failed", "Error", "tensorflow", "exit code 3"),
+    "xgboost-succeeds": ("succeeded", "", "", ""),
+    "xgboost-fails": ("failed", "Error", "xgboost", "exit code 3"),
+    "paddle-succeeds": ("succeeded", "", "", ""),
+    "paddle-fails": ("failed", "Error", "paddle", "exit code 3"),
+    "jax-succeeds": ("succeeded", "", "", ""),
+    "jax-fails": ("failed", "Error", "jax", "exit code 3"),
 }
 SHORT = Patience(image=25.0, config=25.0, unschedulable=40.0, doubtful=30.0, max_restarts=2)
 BAD = [name for name, row in EXPECTED.items() if row[0] not in ("succeeded", "ready")]
