@@ -12,6 +12,7 @@ description:
   - Starts etcd, the Kubernetes control plane, containerd, kubelet, kube-proxy and CoreDNS as processes in a network
     namespace of their own. They outlive the play.
   - Several clusters run side by side; the host's network and packet filter are left alone.
+  - Each further node has a network namespace, a containerd, a kubelet and a kube-proxy of its own.
   - Whatever state a cluster was left in, O(state=present) brings it up and O(state=absent) removes all of it.
   - Needs root on Linux, the Debian packages containerd, runc, iptables and containernetworking-plugins, and the
     programs built by M(mlops.eks.go_tool).
@@ -30,6 +31,13 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  nodes:
+    description:
+      - Number of nodes, 1 to 16. The control plane runs on the first, beside its pods.
+      - The number of an existing cluster cannot be changed. When omitted, as many as there are; 1 for a new cluster.
+      - With several, a node that goes silent is C(NotReady) after 12 seconds and its pods are evicted 8 seconds later,
+        instead of 50 and 300; Kubernetes' own times are kept with one.
+    type: int
   namespace:
     description: Namespace to create, with the claims C(pv-fsx) and C(pv-efs) bound. When omitted, none is.
     type: str
@@ -60,6 +68,12 @@ EXAMPLES = r"""
     images: "{{ archives }}"
   register: local
 
+- name: Start a cluster of three nodes
+  mlops.eks.native_cluster:
+    name: three
+    nodes: 3
+    images: "{{ archives }}"
+
 - name: Remove the cluster dev
   mlops.eks.native_cluster:
     name: dev
@@ -78,6 +92,7 @@ cluster:
     namespace: team-a
     server: https://198.18.0.2:6443
     node: dev-1
+    nodes: [dev-1]
     pod_cidr: 10.64.0.0/16
     service_cidr: 10.128.0.0/16
 seconds:
@@ -95,6 +110,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.doors import nati
 ARGUMENT_SPEC = {
     "name": {"type": "str", "default": "local"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "nodes": {"type": "int"},
     "namespace": {"type": "str"},
     "images": {"type": "list", "elements": "path", "default": []},
     "state_dir": {"type": "path", "default": "/var/lib/mlops-eks"},

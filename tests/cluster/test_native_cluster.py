@@ -12,113 +12,29 @@ import signal
 import ssl
 import stat
 import subprocess
-import typing as t
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from natives import BASE_IMAGE, Bench, machine
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._local import (
-    cgroups,
-    configuration,
-    doors,
-    native,
-    processes,
-    sweep,
-    tools,
-)
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import STATE_DIR, Layout
+from ansible_collections.mlops.eks.plugins.module_utils._local import processes, sweep
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 # In this order, on one cluster that they kill and bring back: `make test` gives each file to one worker.
 pytestmark = pytest.mark.cluster
 
-BASE_IMAGE = "localhost/mlops-eks/base:0.1.0"
-NAMESPACE = "team-a"
 COMPONENTS = (
     "etcd", "containerd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "coredns", "kube-proxy",
     "kubelet",
 )  # fmt: skip
-JOB = {
-    "apiVersion": "batch/v1",
-    "kind": "Job",
-    "spec": {
-        "backoffLimit": 0,
-        "template": {
-            "spec": {
-                "restartPolicy": "Never",
-                "volumes": [
-                    {"name": name, "persistentVolumeClaim": {"claimName": f"pv-{name}"}} for name in ("fsx", "efs")
-                ],
-                "containers": [
-                    {
-                        "name": "main",
-                        "image": BASE_IMAGE,
-                        # DNS, the API server's service address and both shared file systems, as an ordinary user.
-                        "command": [
-                            "bash",
-                            "-ec",
-                            "getent hosts kubernetes.default; : </dev/tcp/kubernetes.default/443; "
-                            "echo $(date) >>/fsx/home/jobs; echo $(date) >>/efs/home/jobs; echo all is well",
-                        ],
-                        "securityContext": {"runAsUser": 1000},
-                        "volumeMounts": [{"name": name, "mountPath": f"/{name}"} for name in ("fsx", "efs")],
-                    }
-                ],
-            }
-        },
-    },
-}
-
-
-class Bench:
-    """Two clusters by name, and what the machine looked like before them."""
-
-    def __init__(self) -> None:
-        self.names = (f"t{os.getpid()}-a", f"t{os.getpid()}-b")
-        self.said: list[str] = []
-        self.programs = doors.go_tool(
-            {"name": tools.CLUSTER_TOOLS, "sources": None, "cache_dir": None, "tools_dir": None},
-            check=False, say=self.said.append,
-        )["programs"]  # fmt: skip
-        self.images = [
-            self._image(configuration.PAUSE_IMAGE, files={"/pause": self.programs["pause"]}, entrypoint=["/pause"]),
-            self._image(BASE_IMAGE, context=tools.COLLECTION / "containers" / "base"),
-        ]
-
-    def _image(self, name: str, **how: t.Any) -> str:
-        params = {"name": name, "context": None, "files": None, "entrypoint": None, "cache_dir": None, **how}
-        return str(doors.container_image(params, check=False, say=self.said.append)["archive"])
-
-    def request(self, name: str, state: str) -> native.Request:
-        return native.Request.of(
-            {
-                "name": name, "state": state, "namespace": NAMESPACE, "state_dir": STATE_DIR, "images": self.images,
-                "cache_dir": None, "tools_dir": None,
-            }
-        )  # fmt: skip
-
-    def up(self, name: str, *, check: bool = False) -> dict[str, t.Any]:
-        return native.ensure(self.request(name, "present"), check=check, say=self.said.append)
-
-    def down(self, name: str, *, check: bool = False) -> dict[str, t.Any]:
-        return native.ensure(self.request(name, "absent"), check=check, say=self.said.append)
-
-    def kubectl(self, name: str, *words: str, stdin: str | None = None) -> str:
-        kubeconfig = Layout(name=name).kubeconfig
-        argv = [self.programs["kubectl"], f"--kubeconfig={kubeconfig}", f"--namespace={NAMESPACE}", *words]
-        return subprocess.run(argv, input=stdin, capture_output=True, text=True, check=True, timeout=120).stdout
-
-    def run_job(self, name: str, job: str) -> str:
-        self.kubectl(name, "create", "-f", "-", stdin=json.dumps({**JOB, "metadata": {"name": job}}))
-        self.kubectl(name, "wait", "--for=condition=Complete", f"job/{job}", "--timeout=90s")
-        return self.kubectl(name, "logs", f"job/{job}")
 
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
-    bench = Bench()
+    bench = Bench("a", "b")
     yield bench
     for name in bench.names:
         bench.down(name)
@@ -127,48 +43,6 @@ def bench() -> Iterator[Bench]:
 @pytest.fixture(scope="module")
 def before(bench: Bench) -> dict[str, set[str]]:
     return machine()
-
-
-def machine() -> dict[str, set[str]]:
-    """Return the names of everything a cluster could leave behind, those of other people's clusters left out."""
-    others = [
-        Layout(name=path.name) for path in STATE_DIR.glob("[!.]*") if not path.name.startswith(f"t{os.getpid()}-")
-    ]
-    words = [word for other in others for word in (other.netns, other.link, f"{other.root}/")]
-    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-    found = {
-        "netns": names(Path("/run/netns")),
-        "links": names(Path("/sys/class/net")),
-        # Image builds, ours and others', mount in the cache meanwhile.
-        "mounts": {line.split()[4] for line in mounts if line.split()[4].startswith(("/run/", "/sys/", "/var/"))},
-        "cgroups": {f"{group}/{name}" for group in cgroups.hierarchies() for name in directories(group)},
-        "sockets": names(Path("/run/containerd/s")),
-        "routes": lines("ip", "route", "show", "table", "all"),
-        "rules": lines("iptables", "--list-rules") | lines("iptables", "--table", "nat", "--list-rules"),
-        "forwarding": {Path("/proc/sys/net/ipv4/ip_forward").read_text(encoding="ascii")},
-    }
-    found["sockets"] -= {Path(path).name for other in others for path in shim_sockets(other)}
-    return {
-        kind: {entry for entry in entries if not any(word in entry for word in words)}
-        for kind, entries in found.items()
-    }
-
-
-def shim_sockets(layout: Layout) -> set[str]:
-    notes = (layout.root / "containerd/state").glob("io.containerd.runtime.v2.task/*/*/address")
-    return {note.read_text(encoding="utf-8") for note in notes}
-
-
-def names(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-
-
-def directories(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir() if path.is_dir()}
-
-
-def lines(*argv: str) -> set[str]:
-    return set(subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines())
 
 
 def pids(name: str, *components: str) -> list[int]:
@@ -259,7 +133,7 @@ def test_cluster_killed_whole_comes_back_with_its_objects(bench: Bench) -> None:
     name = bench.names[0]
     server = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server"}, "spec": {"containers": [
         {"name": "main", "image": BASE_IMAGE, "command": ["sleep", "infinity"]}]}}  # fmt: skip
-    bench.kubectl(name, "create", "-f", "-", stdin=json.dumps(server))
+    bench.create(name, server)
     bench.kubectl(name, "wait", "--for=condition=Ready", "pod/server", "--timeout=60s")
     for pid in sweep.leftovers(Layout(name=name))["processes"]:
         processes.send(int(pid), signal.SIGKILL)

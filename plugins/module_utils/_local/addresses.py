@@ -6,6 +6,9 @@
 The host reaches the cluster over a /30 taken from 198.18.0.0/15, which RFC 2544 sets aside for tests inside one
 machine. Pods and services live in the cluster's own network namespace, so their ranges could even be equal; they
 differ so that a reader of two clusters' output can tell them apart.
+
+A cluster of several nodes takes a /26: its first /30 is that link, to the first node, and its second half the network
+that joins the nodes. Each node then has a /24 of the pods' range.
 """
 
 from __future__ import annotations
@@ -13,25 +16,40 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import ipaddress
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 
 POOL = ipaddress.IPv4Network("198.18.0.0/15")
 BLOCKS = POOL.num_addresses // 4
 TRIES = 64
+# The network between the nodes has room for more; the machine has not.
+MAX_NODES = 16
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Addresses:
-    """Everything that follows from the number of the /30 block, `index`."""
+    """Everything that follows from the number of the first /30 of the cluster's block, `index`, and of its nodes."""
 
     index: int
+    nodes: int = 1
+
+    @property
+    def numbers(self) -> range:
+        """The nodes' numbers."""
+        return range(1, self.nodes + 1)
+
+    @property
+    def block(self) -> ipaddress.IPv4Network:
+        """All addresses of the pool that are this cluster's."""
+        return ipaddress.IPv4Network((int(POOL.network_address) + 4 * self.index, 30 if self.nodes == 1 else 26))
 
     @property
     def link(self) -> ipaddress.IPv4Network:
-        """The /30 between host and cluster."""
-        return ipaddress.IPv4Network((int(POOL.network_address) + 4 * self.index, 30))
+        """The /30 between host and first node."""
+        return next(self.block.subnets(new_prefix=30))
 
     @property
     def host(self) -> str:
@@ -39,9 +57,28 @@ class Addresses:
         return str(self.link[1])
 
     @property
-    def node(self) -> str:
-        """Cluster's end: API server, node and DNS address."""
+    def control_plane(self) -> str:
+        """Cluster's end of the link: API server, DNS and first node."""
         return str(self.link[2])
+
+    @property
+    def nodes_network(self) -> ipaddress.IPv4Network:
+        """The network between the nodes of a cluster that has several."""
+        return list(self.block.subnets(new_prefix=27))[1]
+
+    def node(self, number: int) -> str:
+        """Return a node's own address, as Kubernetes knows it."""
+        return self.control_plane if number == 1 else self.hop(number)
+
+    def hop(self, number: int) -> str:
+        """Return a node's address in the network between the nodes; the first one's is the way to all else."""
+        return str(self.nodes_network[number])
+
+    def node_pods(self, number: int) -> str:
+        """Return the range of the pod addresses of one node."""
+        if self.nodes == 1:
+            return self.pods
+        return str(list(ipaddress.IPv4Network(self.pods).subnets(new_prefix=24))[number])
 
     @property
     def pods(self) -> str:
@@ -61,11 +98,20 @@ class Addresses:
     @property
     def server(self) -> str:
         """URL of the API server, as the host reaches it."""
-        return f"https://{self.node}:6443"
+        return f"https://{self.control_plane}:6443"
 
 
-def derive(name: str, taken: Iterable[ipaddress.IPv4Network]) -> Addresses:
-    """Return the first block, in an order fixed by `name`, that overlaps nothing `taken`.
+def recorded(path: Path) -> Addresses | None:
+    """Return the addresses in the record at `path`, a cluster's `cluster.json`; `None` when none whole is there."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return Addresses(index=record["index"], nodes=record.get("nodes", 1))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def derive(name: str, taken: Iterable[ipaddress.IPv4Network], *, nodes: int = 1) -> Addresses:
+    """Return the first block for that many nodes, in an order fixed by `name`, that overlaps nothing `taken`.
 
     Raises:
         ConflictError: none of the first `TRIES` blocks is free.
@@ -73,7 +119,10 @@ def derive(name: str, taken: Iterable[ipaddress.IPv4Network]) -> Addresses:
     used = list(taken)
     for attempt in range(TRIES):
         digest = hashlib.sha256(f"{name}:{attempt}".encode()).digest()
-        addresses = Addresses(index=int.from_bytes(digest[:4], "big") % BLOCKS)
-        if not any(addresses.link.overlaps(network) for network in used):
+        index = int.from_bytes(digest[:4], "big") % BLOCKS
+        # A /26 begins at every sixteenth /30.
+        addresses = Addresses(index=index if nodes == 1 else index - index % 16, nodes=nodes)
+        if not any(addresses.block.overlaps(network) for network in used):
             return addresses
-    raise ConflictError(f"Cluster {name!r}: no free /30 in {POOL}; remove routes into that range")
+    size = addresses.block.prefixlen
+    raise ConflictError(f"Cluster {name!r}: no free /{size} in {POOL}; remove routes into that range")

@@ -20,6 +20,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
+
 LIFETIME = datetime.timedelta(days=3650)
 # A machine whose clock is set back a little must still accept what it made.
 BACKDATE = datetime.timedelta(hours=1)
@@ -44,8 +47,8 @@ class Authority:
     certificate: x509.Certificate
 
 
-def leaves(*, node: str, node_ip: str, api_ip: str) -> tuple[Leaf, ...]:
-    """Return every certificate of a one-node cluster."""
+def leaves(layout: Layout, addresses: Addresses) -> tuple[Leaf, ...]:
+    """Return every certificate of a cluster."""
     api_names = (
         "kubernetes",
         "kubernetes.default",
@@ -53,8 +56,8 @@ def leaves(*, node: str, node_ip: str, api_ip: str) -> tuple[Leaf, ...]:
         "kubernetes.default.svc.cluster.local",
         "localhost",
         "127.0.0.1",
-        node_ip,
-        api_ip,
+        addresses.control_plane,
+        addresses.api_service,
     )
     return (
         Leaf(file="apiserver", common_name="kube-apiserver", names=api_names, client=False),
@@ -67,7 +70,14 @@ def leaves(*, node: str, node_ip: str, api_ip: str) -> tuple[Leaf, ...]:
         Leaf(file="scheduler", common_name="system:kube-scheduler"),
         Leaf(file="proxy", common_name="system:kube-proxy"),
         Leaf(file="coredns", common_name="coredns", organization="system:masters"),
-        Leaf(file="kubelet", common_name=f"system:node:{node}", organization="system:nodes", names=(node, node_ip)),
+        *(_kubelet(layout.node(number), addresses) for number in addresses.numbers),
+    )
+
+
+def _kubelet(node: Node, addresses: Addresses) -> Leaf:
+    names = (node.name, addresses.node(node.number))
+    return Leaf(
+        file=node.named("kubelet"), common_name=f"system:node:{node.name}", organization="system:nodes", names=names
     )
 
 

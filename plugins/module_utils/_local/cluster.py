@@ -5,7 +5,8 @@
 
 What is observed is one document, and what is wanted is another of the same shape; they are the task's diff:
 
-    {network: up|down, configuration: current|outdated|absent, components: {name: running|outdated|unhealthy|stopped},
+    {inotify_instances: limit, network: up|cut|down, configuration: current|outdated|absent,
+     components: {name: running|outdated|unhealthy|stopped},
      images: {name: digest|absent}, objects: {Kind/name: present|absent}}
 """
 
@@ -20,7 +21,6 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._local import (
     addresses,
     api,
@@ -29,17 +29,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import (
     configuration,
     containerd,
     network,
+    node_configuration,
     objects,
+    preflight,
     processes,
     sweep,
     waiting,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._local.components import Builder, Component
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+from ansible_collections.mlops.eks.plugins.module_utils._local.images import Images
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
 Document = dict[str, t.Any]
-# What needs no API server to begin.
-FIRST = ("etcd", "containerd", "kube-apiserver")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,10 +51,20 @@ class Cluster:
     addresses: addresses.Addresses
     namespace: str | None
     programs: Mapping[str, str]
-    images: tuple[containerd.Archive, ...]
-    host: configuration.HostFacts
+    archives: tuple[containerd.Archive, ...]
+    host: node_configuration.HostFacts
     say: Callable[[str], None]
     began: float = dataclasses.field(default_factory=time.monotonic)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes wanted; the control plane runs on the first."""
+        return tuple(self.layout.node(number) for number in self.addresses.numbers)
+
+    @property
+    def images(self) -> Images:
+        """The images wanted on each node."""
+        return Images(nodes=self.nodes, archives=self.archives)
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -62,50 +73,50 @@ class Cluster:
 
     def observe(self) -> Document:
         """Return what is, changing nothing."""
-        up = network.is_up(self.layout, self.addresses)
         states = {component.name: self._state(component) for component in self.components}
         wanted = objects.wanted(self.layout, self.namespace)
         # Without etcd the API server goes on saying for a while that it is ready, and hangs.
         serving = states["kube-apiserver"] == states["etcd"] == "running" and self._api().is_ready()
         missing = self._missing_objects() if serving else wanted
         return {
-            "network": "up" if up else "down",
+            "inotify_instances": preflight.inotify_instances(),
+            "network": network.state(self.layout, self.addresses),
             "configuration": self._configuration_state(),
             "components": states,
-            "images": self._image_digests() if states["containerd"] == "running" else self._no_images(),
+            "images": self.images.observe(lambda node: states[node.named("containerd")] == "running"),
             "objects": {entry.label: "absent" if entry in missing else "present" for entry in wanted},
         }
 
     def desired(self) -> Document:
         """Return the same document as it is wanted."""
         return {
+            "inotify_instances": preflight.INOTIFY_INSTANCES,
             "network": "up",
             "configuration": "current",
             "components": {component.name: "running" for component in self.components},
-            "images": {archive.name: archive.digest for archive in self.images},
+            "images": self.images.desired(),
             "objects": {entry.label: "present" for entry in objects.wanted(self.layout, self.namespace)},
         }
 
     def apply(self) -> None:
         """Make it so; safe to run from any state, a cluster killed without warning included."""
+        preflight.raise_inotify_instances()
         self._write_files()
-        if not network.is_up(self.layout, self.addresses):
-            sweep.stop_everything(self.layout)
-            network.bring_up(self.layout, self.addresses)
-            self._note(f"network namespace {self.layout.netns} made, {self.addresses.node} on {self.layout.link}")
-        cgroups.create(self.layout.cgroup)
+        self._join_network()
+        for node in self.nodes:
+            cgroups.create(node.cgroup)
         objects.make_directories(self.layout)
         for component in self.components:
             if processes.state(component, self.layout) == "stopped":
                 processes.stop(self.layout, component.name)
         sweep.remove_dead_sockets(self.layout)
         with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
-            self._start(lambda component: component.name in FIRST)
+            self._start(lambda component: component.precedes_api)
             importing = pool.submit(self._import_images)
             self._wait("API server is ready", self._api().is_ready)
             self._wait("the namespace's objects are made", self._objects_are_made, quiet=True)
-            self._wait("containerd is ready", lambda: containerd.is_up(self.layout))
-            self._start(lambda component: component.name not in FIRST)
+            self._wait("containerd is ready", self._containerds_are_up)
+            self._start(lambda component: not component.precedes_api)
             self.wait_until_healthy()
             importing.result()
 
@@ -121,7 +132,8 @@ class Cluster:
                 self._wait(
                     f"{component.name} is healthy", functools.partial(api.is_healthy, component.health), quiet=True
                 )
-        self._wait("node is Ready", lambda: objects.is_node_ready(self._api(), self.layout.node))
+        for node in self.nodes:
+            self._wait(f"node {node.name} is Ready", functools.partial(objects.is_node_ready, self._api(), node.name))
         if namespace := self.namespace:
             self._wait(f"namespace {namespace} is ready", lambda: objects.is_settled(self._api(), namespace))
 
@@ -133,17 +145,31 @@ class Cluster:
             "context": self.layout.name,
             "namespace": self.namespace,
             "server": self.addresses.server,
-            "node": self.layout.node,
+            "node": self.nodes[0].name,
+            "nodes": [node.name for node in self.nodes],
             "pod_cidr": self.addresses.pods,
             "service_cidr": self.addresses.services,
         }
 
+    def _join_network(self) -> None:
+        match network.state(self.layout, self.addresses):
+            case "down":
+                sweep.stop_everything(self.layout)
+                network.bring_up(self.layout, self.addresses)
+                there = f"{self.addresses.control_plane} on {self.layout.link}"
+                self._note(f"network namespace {self.layout.netns} made, {there}")
+            case "cut":
+                network.mend(self.layout, self.addresses)
+                self._note("links between the nodes set up again")
+
     def _write_files(self) -> None:
-        for directory in ("config", "run", "logs", "pki", "cni/conf"):
-            (self.layout.root / directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+        places = [self.layout.root / "logs", self.layout.root / "pki"]
+        places += [node.root / directory for node in self.nodes for directory in ("config", "run", "cni/conf")]
+        for place in places:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.layout.root.chmod(0o700)
         record = self.layout.root / "cluster.json"
-        record.write_text(json.dumps({"schema": 1, "index": self.addresses.index}), encoding="utf-8")
+        record.write_text(json.dumps({"schema": 1, **dataclasses.asdict(self.addresses)}), encoding="utf-8")
         if certificates.ensure_pki(self.layout.root / "pki", self._leaves()):
             self._note("certificates made")
         for path, text in self._files().items():
@@ -161,19 +187,11 @@ class Cluster:
             self._note(f"{component.name} {'started' if state == 'stopped' else f'restarted, it was {state}'}")
 
     def _import_images(self) -> None:
-        self._wait("", lambda: containerd.is_up(self.layout), quiet=True)
-        present = containerd.present(self.layout)
-        lacking = [archive for archive in self.images if present.get(archive.name) != archive.digest]
-        # Smallest first, one at a time: the sandbox image is wanted at once, images that share layers unpack them once,
-        # and the control plane, which starts meanwhile, keeps a core.
-        for archive in sorted(lacking, key=lambda archive: archive.path.stat().st_size):
-            self._import_image(archive)
+        self._wait("", self._containerds_are_up, quiet=True)
+        self.images.bring(self._note)
 
-    def _import_image(self, archive: containerd.Archive) -> None:
-        start = time.monotonic()
-        containerd.import_archive(self.layout, archive)
-        size = archive.path.stat().st_size / 1e6
-        self._note(f"image {archive.name} imported ({size:.0f} MB in {time.monotonic() - start:.1f} s)")
+    def _containerds_are_up(self) -> bool:
+        return all(containerd.is_up(node) for node in self.nodes)
 
     def _wait(self, what: str, condition: Callable[[], bool], *, quiet: bool = False) -> None:
         watched = tuple(component.name for component in self.components)
@@ -201,23 +219,11 @@ class Cluster:
         same = all(path.exists() and path.read_text(encoding="utf-8") == text for path, text in files)
         return "current" if same else "outdated"
 
-    def _image_digests(self) -> Document:
-        try:
-            present = containerd.present(self.layout)
-        except EksError:
-            return self._no_images()
-        return {archive.name: present.get(archive.name, "absent") for archive in self.images}
-
-    def _no_images(self) -> Document:
-        return {archive.name: "absent" for archive in self.images}
-
     def _files(self) -> Mapping[Path, str]:
         return configuration.files(self.layout, self.addresses, self.host)
 
     def _leaves(self) -> tuple[certificates.Leaf, ...]:
-        return certificates.leaves(
-            node=self.layout.node, node_ip=self.addresses.node, api_ip=self.addresses.api_service
-        )
+        return certificates.leaves(self.layout, self.addresses)
 
     def _api(self) -> api.Api:
         return api.Api.of(self.layout, self.addresses)

@@ -12,17 +12,27 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
+
+# A silent node is NotReady after this long (50 s by default; its kubelet speaks every 2.5 s, see `kubelet`) ...
+CONTROLLER_MANAGER_HASTE = {"node-monitor-grace-period": "12s"}
+# ... and its pods are evicted this many seconds later (300 by default).
+APISERVER_HASTE = {"default-not-ready-toleration-seconds": 8, "default-unreachable-toleration-seconds": 8}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Component:
-    """One process: a change of what it `reads` restarts it; `health` is a URL that answers 200 when it works."""
+    """One process: a change of what it `reads` restarts it; `health` is a URL that answers 200 when it works.
+
+    `netns` is the network namespace it runs in; `precedes_api` tells what needs no API server to begin.
+    """
 
     name: str
+    netns: Path
     argv: tuple[str, ...]
     reads: tuple[Path, ...] = ()
     health: str | None = None
+    precedes_api: bool = False
 
     def identity(self) -> str:
         """Return 16 hex digits that change when the program, its arguments or its files do."""
@@ -42,45 +52,49 @@ class Builder:
 
     def all(self) -> tuple[Component, ...]:
         """Return every component in starting order."""
+        first, *others = (self.layout.node(number) for number in self.addresses.numbers)
         return (
             self._etcd(),
-            self._containerd(),
+            self._containerd(first),
             self._apiserver(),
             self._controller_manager(),
             self._scheduler(),
             self._coredns(),
-            self._kube_proxy(),
-            self._kubelet(),
+            self._kube_proxy(first),
+            self._kubelet(first),
+            *(row(node) for node in others for row in (self._containerd, self._kube_proxy, self._kubelet)),
         )
 
-    def _row(self, name: str, program: str, flags: Mapping[str, t.Any], **rest: t.Any) -> Component:
+    def _row(self, program: str, flags: Mapping[str, t.Any], node: Node | None = None, **rest: t.Any) -> Component:
+        where = node or self.layout.node(1)
         argv = [self.programs[program], *(f"--{flag}={_value(value)}" for flag, value in flags.items())]
-        return Component(name=name, argv=tuple(argv), **rest)
+        return Component(name=where.named(program), netns=where.netns_path, argv=tuple(argv), **rest)
 
     def _etcd(self) -> Component:
+        name = self.layout.node(1).name
         flags = {
-            "name": self.layout.node,
+            "name": name,
             "data-dir": self.layout.root / "etcd",
             "listen-client-urls": "http://127.0.0.1:2379",
             "advertise-client-urls": "http://127.0.0.1:2379",
             "listen-peer-urls": "http://127.0.0.1:2380",
             "initial-advertise-peer-urls": "http://127.0.0.1:2380",
-            "initial-cluster": f"{self.layout.node}=http://127.0.0.1:2380",
+            "initial-cluster": f"{name}=http://127.0.0.1:2380",
             "log-level": "warn",
         }
-        return self._row("etcd", "etcd", flags)
+        return self._row("etcd", flags, precedes_api=True)
 
-    def _containerd(self) -> Component:
-        config = self.layout.config("containerd.toml")
+    def _containerd(self, node: Node) -> Component:
+        config = node.config("containerd.toml")
         flags = {"config": config, "log-level": "warn"}
-        reads = (config, self.layout.root / "cni" / "conf" / "10-bridge.conflist")
-        return self._row("containerd", "containerd", flags, reads=reads)
+        reads = (config, node.root / "cni" / "conf" / "10-bridge.conflist")
+        return self._row("containerd", flags, node, reads=reads, precedes_api=True)
 
     def _apiserver(self) -> Component:
         pki = self.layout.pki
         flags = {
-            "advertise-address": self.addresses.node,
-            "bind-address": self.addresses.node,
+            "advertise-address": self.addresses.control_plane,
+            "bind-address": self.addresses.control_plane,
             "secure-port": 6443,
             "etcd-servers": "http://127.0.0.1:2379",
             "service-cluster-ip-range": self.addresses.services,
@@ -106,15 +120,16 @@ class Builder:
             "service-account-key-file": pki("service-account.pub"),
             "service-account-signing-key-file": pki("service-account.key"),
             "profiling": False,
+            **self._haste(APISERVER_HASTE),
         }
-        return self._row("kube-apiserver", "kube-apiserver", flags, reads=(pki("apiserver.crt"),))
+        return self._row("kube-apiserver", flags, reads=(pki("apiserver.crt"),), precedes_api=True)
 
     def _controller_manager(self) -> Component:
         pki = self.layout.pki
         kubeconfig = self.layout.config("controller-manager.kubeconfig")
         flags = {
             "kubeconfig": kubeconfig,
-            "bind-address": self.addresses.node,
+            "bind-address": self.addresses.control_plane,
             "root-ca-file": pki("ca.crt"),
             "cluster-signing-cert-file": pki("ca.crt"),
             "cluster-signing-key-file": pki("ca.key"),
@@ -127,49 +142,54 @@ class Builder:
             "pvclaimbinder-sync-period": "1s",
             # How soon a new node loses its not-ready taint; 5 s by default.
             "node-monitor-period": "1s",
+            **self._haste(CONTROLLER_MANAGER_HASTE),
         }
-        health = f"https://{self.addresses.node}:10257/healthz"
-        return self._row(
-            "kube-controller-manager", "kube-controller-manager", flags, reads=(kubeconfig,), health=health
-        )
+        health = f"https://{self.addresses.control_plane}:10257/healthz"
+        return self._row("kube-controller-manager", flags, reads=(kubeconfig,), health=health)
 
     def _scheduler(self) -> Component:
         kubeconfig = self.layout.config("scheduler.kubeconfig")
         flags = {
             "kubeconfig": kubeconfig,
-            "bind-address": self.addresses.node,
+            "bind-address": self.addresses.control_plane,
             "leader-elect": False,
             "profiling": False,
         }
-        health = f"https://{self.addresses.node}:10259/healthz"
-        return self._row("kube-scheduler", "kube-scheduler", flags, reads=(kubeconfig,), health=health)
+        health = f"https://{self.addresses.control_plane}:10259/healthz"
+        return self._row("kube-scheduler", flags, reads=(kubeconfig,), health=health)
 
     def _coredns(self) -> Component:
         corefile = self.layout.config("Corefile")
         argv = (self.programs["coredns"], "-conf", str(corefile), "-quiet")
         reads = (corefile, self.layout.config("coredns.kubeconfig"))
-        return Component(name="coredns", argv=argv, reads=reads, health=f"http://{self.addresses.node}:8080/health")
+        health = f"http://{self.addresses.control_plane}:8080/health"
+        return Component(name="coredns", netns=self.layout.netns_path, argv=argv, reads=reads, health=health)
 
-    def _kube_proxy(self) -> Component:
-        config = self.layout.config("kube-proxy.json")
+    def _kube_proxy(self, node: Node) -> Component:
+        config = node.config("kube-proxy.json")
         reads = (config, self.layout.config("proxy.kubeconfig"))
-        health = f"http://{self.addresses.node}:10256/livez"
-        return self._row("kube-proxy", "kube-proxy", {"config": config}, reads=reads, health=health)
+        health = f"http://{self.addresses.node(node.number)}:10256/livez"
+        return self._row("kube-proxy", {"config": config}, node, reads=reads, health=health)
 
-    def _kubelet(self) -> Component:
-        config = self.layout.config("kubelet.json")
-        kubeconfig = self.layout.config("kubelet.kubeconfig")
+    def _kubelet(self, node: Node) -> Component:
+        config = node.config("kubelet.json")
+        kubeconfig = self.layout.config(f"{node.named('kubelet')}.kubeconfig")
+        address = self.addresses.node(node.number)
         flags = {
             "config": config,
             "kubeconfig": kubeconfig,
-            "root-dir": self.layout.root / "kubelet",
-            "cert-dir": self.layout.root / "kubelet" / "pki",
-            "hostname-override": self.layout.node,
-            "node-ip": self.addresses.node,
+            "root-dir": node.root / "kubelet",
+            "cert-dir": node.root / "kubelet" / "pki",
+            "hostname-override": node.name,
+            "node-ip": address,
             "node-labels": f"mlops.eks/cluster={self.layout.name}",
         }
-        health = f"http://{self.addresses.node}:10248/healthz"
-        return self._row("kubelet", "kubelet", flags, reads=(config, kubeconfig), health=health)
+        health = f"http://{address}:10248/healthz"
+        return self._row("kubelet", flags, node, reads=(config, kubeconfig), health=health)
+
+    def _haste(self, flags: Mapping[str, t.Any]) -> Mapping[str, t.Any]:
+        """Return the flags by which a lost node shows soon; the only node of a cluster cannot be lost."""
+        return flags if self.addresses.nodes > 1 else {}
 
 
 def _value(value: object) -> str:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Images of a native cluster: read what an archive holds, import what containerd lacks."""
+"""Images of a native cluster's nodes: read what an archive holds, import what containerd lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run
-from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Node
 
 # Names containerd and buildah use for "the image's full name" in an OCI index.
 NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
@@ -48,24 +48,24 @@ def read_archive(path: Path) -> Archive:
     )
 
 
-def present(layout: Layout) -> dict[str, str]:
+def present(node: Node) -> dict[str, str]:
     """Return `{image name: digest}` of the images containerd has for Kubernetes."""
     found = {}
-    for line in run([*_ctr(layout), "images", "list"]).splitlines()[1:]:
+    for line in run([*_ctr(node), "images", "list"]).splitlines()[1:]:
         fields = line.split()
         found[fields[0]] = fields[2]
     return found
 
 
-def import_archive(layout: Layout, archive: Archive) -> None:
+def import_archive(node: Node, archive: Archive) -> None:
     """Import one archive and unpack it."""
-    run([*_ctr(layout), "images", "import", archive.path])
+    run([*_ctr(node), "images", "import", archive.path])
 
 
-def is_up(layout: Layout) -> bool:
+def is_up(node: Node) -> bool:
     """Return whether containerd answers on its socket."""
-    return layout.containerd_socket.is_socket() and "Server:" in run([*_ctr(layout, timeout="2s"), "version"])
+    return node.containerd_socket.is_socket() and "Server:" in run([*_ctr(node, timeout="2s"), "version"])
 
 
-def _ctr(layout: Layout, timeout: str = "0") -> list[str]:
-    return ["ctr", "--timeout", timeout, "--address", str(layout.containerd_socket), "--namespace", "k8s.io"]
+def _ctr(node: Node, timeout: str = "0") -> list[str]:
+    return ["ctr", "--timeout", timeout, "--address", str(node.containerd_socket), "--namespace", "k8s.io"]

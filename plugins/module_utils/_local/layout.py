@@ -1,14 +1,16 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Where a native cluster keeps what: every path and every name derives from the cluster's name.
+"""Where a native cluster keeps what: every path and every name derives from the cluster's name and a node's number.
 
 <state_dir>/<name>/
-├── cluster.json            what the cluster was made with (address index)
+├── cluster.json            what the cluster was made with (address index, number of nodes)
 ├── kubeconfig              the administrator's
 ├── pki/ config/ run/ logs/ certificates, configuration, process records, output of the components
-├── etcd/ containerd/ kubelet/ cni/ pod-logs/
-└── shared/{fsx,efs}/       behind the claims pv-fsx and pv-efs
+├── etcd/
+├── containerd/ kubelet/ cni/ pod-logs/   of the first node, on which the control plane runs
+├── nodes/<number>/         the same of each further node, and its config/ and run/
+└── shared/{fsx,efs}/       behind the claims pv-fsx and pv-efs, seen by every node
 """
 
 from __future__ import annotations
@@ -67,13 +69,8 @@ class Layout:
         return self.root / "logs" / f"{component}.log"
 
     @property
-    def containerd_socket(self) -> Path:
-        """Socket of this cluster's containerd."""
-        return self.root / "run" / "containerd.sock"
-
-    @property
     def netns(self) -> str:
-        """Network namespace; also the name of the CNI network and of the cgroup."""
+        """Network namespace of the control plane and the first node."""
         return f"mlops-eks-{self.name}"
 
     @property
@@ -83,7 +80,7 @@ class Layout:
 
     @property
     def cgroup(self) -> str:
-        """Cgroup of all pods, relative to each hierarchy."""
+        """Cgroup of all nodes' pods, relative to each hierarchy."""
         return f"mlops-eks-{self.name}"
 
     @property
@@ -91,7 +88,57 @@ class Layout:
         """Host side of the veth pair (at most 15 characters)."""
         return "mlops-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
 
+    def node(self, number: int) -> Node:
+        """Return what belongs to one node; the first has number 1."""
+        return Node(cluster=self, number=number)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Node:
+    """Paths and names of one node. The first one's are the cluster's own."""
+
+    cluster: Layout
+    number: int
+
     @property
-    def node(self) -> str:
-        """Name of the only node; a second one would be `<name>-2`."""
-        return f"{self.name}-1"
+    def is_first(self) -> bool:
+        """Whether the control plane runs here."""
+        return self.number == 1
+
+    @property
+    def name(self) -> str:
+        """Name as Kubernetes knows it."""
+        return f"{self.cluster.name}-{self.number}"
+
+    @property
+    def root(self) -> Path:
+        """Directory of everything that belongs to this node alone."""
+        return self.cluster.root if self.is_first else self.cluster.root / "nodes" / str(self.number)
+
+    def named(self, thing: str) -> str:
+        """Return the name, unique in the cluster, of this node's process or certificate `thing`."""
+        return thing if self.is_first else f"{thing}-{self.number}"
+
+    def config(self, file: str) -> Path:
+        """Return the path of a configuration file."""
+        return self.root / "config" / file
+
+    @property
+    def containerd_socket(self) -> Path:
+        """Socket of this node's containerd."""
+        return self.root / "run" / "containerd.sock"
+
+    @property
+    def netns(self) -> str:
+        """Network namespace, also the name of the CNI network; a cluster's name cannot hold the dot."""
+        return self.cluster.netns if self.is_first else f"{self.cluster.netns}.{self.number}"
+
+    @property
+    def netns_path(self) -> Path:
+        """File that pins the network namespace."""
+        return self.cluster.netns_path.parent / self.netns
+
+    @property
+    def cgroup(self) -> str:
+        """Cgroup of this node's pods; the further nodes' lie in the cluster's."""
+        return self.cluster.cgroup if self.is_first else f"{self.cluster.cgroup}/node-{self.number}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import time
 import typing as t
 from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._local import (
     addresses,
     containerd,
@@ -37,6 +37,7 @@ class Request:
 
     name: str
     state: str
+    nodes: int | None
     namespace: str | None
     state_dir: Path
     images: tuple[Path, ...]
@@ -49,6 +50,7 @@ class Request:
         return cls(
             name=params["name"],
             state=params["state"],
+            nodes=params["nodes"],
             namespace=params["namespace"],
             state_dir=Path(params["state_dir"]),
             images=tuple(Path(path).expanduser() for path in params["images"]),
@@ -65,6 +67,8 @@ class Request:
 def ensure(request: Request, *, check: bool, say: Say) -> Result:
     """Make the cluster present or absent and return the task's result."""
     preflight.check_user()
+    if request.nodes is not None and not 1 <= request.nodes <= addresses.MAX_NODES:
+        raise InvalidInputError(f"nodes is {request.nodes}: a native cluster has 1 to {addresses.MAX_NODES} nodes")
     run = _present if request.state == "present" else _absent
     if check:
         return run(request, check=True, say=say)
@@ -118,10 +122,10 @@ def wanted(request: Request, say: Say) -> Cluster:
     layout = request.layout
     return Cluster(
         layout=layout,
-        addresses=_addresses(layout),
+        addresses=_addresses(request),
         namespace=request.namespace,
         programs=_programs(request),
-        images=tuple(containerd.read_archive(path) for path in request.images),
+        archives=tuple(containerd.read_archive(path) for path in request.images),
         host=preflight.host_facts(),
         say=say,
     )
@@ -140,10 +144,20 @@ def _is_built(request: Request) -> bool:
     return not preflight.lacking_packages() and all(path.is_file() for path in files)
 
 
-def _addresses(layout: Layout) -> addresses.Addresses:
-    """Return the addresses the cluster was made with, or fresh ones."""
-    try:
-        record = json.loads((layout.root / "cluster.json").read_text(encoding="utf-8"))
-        return addresses.Addresses(index=record["index"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return addresses.derive(layout.name, network.taken(layout.state_dir, but=layout.name))
+def _addresses(request: Request) -> addresses.Addresses:
+    """Return the addresses the cluster was made with, or fresh ones.
+
+    Raises:
+        ConflictError: it was made with another number of nodes.
+    """
+    layout = request.layout
+    found = addresses.recorded(layout.root / "cluster.json")
+    if found is None:
+        taken = network.taken(layout.state_dir, but=layout.name)
+        return addresses.derive(layout.name, taken, nodes=request.nodes or 1)
+    if request.nodes not in (None, found.nodes):
+        raise ConflictError(
+            f"Cluster {layout.name!r}: its number of nodes is {found.nodes} and cannot be changed to {request.nodes}; "
+            "remove it first (state absent), or ask for as many as it has"
+        )
+    return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
-from ansible_collections.mlops.eks.plugins.module_utils._local.configuration import CNI_BIN, HostFacts
+from ansible_collections.mlops.eks.plugins.module_utils._local.node_configuration import CNI_BIN, HostFacts
 
 # Program (or file) -> Debian package.
 PACKAGES: Mapping[str, str] = {
@@ -25,6 +25,10 @@ PACKAGES: Mapping[str, str] = {
     f"{CNI_BIN}/bridge": "containernetworking-plugins",
 }
 CAP_SYS_RESOURCE = 24
+# A cluster takes about 20 inotify instances and 8 more for each further node; the kernel's default is 128 for all of
+# a user's processes, and a kubelet that gets none ends with "too many open files".
+INOTIFY_INSTANCES = 1024
+INOTIFY_LIMIT = Path("/proc/sys/fs/inotify/max_user_instances")
 
 
 def check_user() -> None:
@@ -56,6 +60,24 @@ def check_programs(programs: Mapping[str, str]) -> None:
     lacking = sorted(name for name, path in programs.items() if not Path(path).is_file())
     if lacking:
         raise MissingToolError(f"Programs not built: {', '.join(lacking)}; build them with mlops.eks.go_tool")
+
+
+def inotify_instances(limit: Path = INOTIFY_LIMIT) -> int:
+    """Return how many inotify instances a user may have, and `INOTIFY_INSTANCES` when they are more than enough."""
+    return min(int(limit.read_text(encoding="ascii")), INOTIFY_INSTANCES)
+
+
+def raise_inotify_instances(limit: Path = INOTIFY_LIMIT) -> None:
+    """Raise the host's limit, until it boots again, where it is too low."""
+    if inotify_instances(limit) == INOTIFY_INSTANCES:
+        return
+    try:
+        limit.write_text(str(INOTIFY_INSTANCES), encoding="ascii")
+    except OSError as error:
+        raise InvalidInputError(
+            f"Only {inotify_instances(limit)} inotify instances are allowed and {limit} cannot be written ({error}); "
+            f"on the machine's host run: sysctl -w fs.inotify.max_user_instances={INOTIFY_INSTANCES}"
+        ) from error
 
 
 def host_facts() -> HostFacts:

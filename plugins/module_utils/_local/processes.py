@@ -3,8 +3,8 @@
 
 """Start programs that outlive the play, find them again, end them.
 
-A program is known by its pid *and* the moment it started (a pid is re-used), and counts as running only inside the
-cluster's present network namespace: one left over in a namespace that was removed serves nobody.
+A program is known by its pid *and* the moment it started (a pid is re-used), and counts as running only inside its
+node's present network namespace: one left over in a namespace that was removed serves nobody.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Record:
 
 
 def start(component: Component, layout: Layout) -> None:
-    """Start `component` in the cluster's network namespace, in a session of its own, its output in its log."""
+    """Start `component` in its network namespace, in a session of its own, its output in its log."""
     pid_file = layout.root / "run" / f"{component.name}.pid"
     pid_file.unlink(missing_ok=True)
     log = layout.log(component.name)
     if log.exists() and log.stat().st_size > LOG_LIMIT:
         log.replace(log.with_suffix(".log.1"))
-    enter = ["nsenter", f"--net={layout.netns_path}", "--"]
+    enter = ["nsenter", f"--net={component.netns}", "--"]
     with log.open("ab") as output:
         subprocess.run(
             ["setsid", "--fork", "sh", "-c", LAUNCH, str(pid_file), *enter, *component.argv],
@@ -63,7 +63,7 @@ def start(component: Component, layout: Layout) -> None:
 def state(component: Component, layout: Layout) -> str:
     """Return `running`, `outdated` (it runs with other arguments or files) or `stopped`."""
     record = recorded(layout, component.name)
-    if record is None or not _is_alive(record, layout):
+    if record is None or not _is_alive(record, component):
         return "stopped"
     return "running" if record.identity == component.identity() else "outdated"
 
@@ -132,11 +132,11 @@ def recorded(layout: Layout, name: str) -> Record | None:
         return None
 
 
-def _is_alive(record: Record, layout: Layout) -> bool:
+def _is_alive(record: Record, component: Component) -> bool:
     if start_time(record.pid) != record.started:
         return False
     try:
-        return netns_inode(record.pid) == layout.netns_path.stat().st_ino
+        return netns_inode(record.pid) == component.netns.stat().st_ino
     except FileNotFoundError:
         return False
 

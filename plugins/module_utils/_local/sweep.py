@@ -3,7 +3,7 @@
 
 """Remove whatever a cluster left on the machine, however it ended: found by what it is, not by what was noted.
 
-processes   those inside the cluster's network namespace, in its cgroup, or shims of its containerd
+processes   those inside the network namespaces of its nodes, in its cgroup, or shims of its containerds
 mounts      those below the cluster's directory (pod file systems, volumes, pods' network namespaces)
 files       shims' sockets, CNI results and log links that programs put outside the cluster's directory
 """
@@ -40,12 +40,12 @@ SHARED = (
 def leftovers(layout: Layout) -> dict[str, list[str]]:
     """Return `{kind: names}` of everything of the cluster that is on the machine; empty lists when it is gone."""
     groups = [str(hierarchy / layout.cgroup) for hierarchy in cgroups.hierarchies()]
-    links = [Path("/sys/class/net", layout.link), layout.netns_path]
+    link = Path("/sys/class/net", layout.link)
     return {
         "processes": [str(pid) for pid in sorted(_processes(layout))],
         "mounts": _mounts(layout),
         "cgroups": [group for group in groups if Path(group).exists()],
-        "network": [str(path) for path in links if path.exists()],
+        "network": [str(path) for path in [link, *network.namespaces(layout)] if path.exists()],
         "files": [str(path) for path in [layout.root, *_stray_files(layout)] if path.exists() or path.is_symlink()],
     }
 
@@ -57,9 +57,10 @@ def stop_everything(layout: Layout) -> None:
         ConflictError: something is held by a process that is not the cluster's.
     """
     sockets = list(_shim_sockets(layout))
-    # Kubelet and containerd first: they would start again what is ended below them.
-    for name in ("kubelet", "containerd"):
-        processes.stop(layout, name, patience=0)
+    # Kubelets and containerds first: they would start again what is ended below them.
+    for program in ("kubelet", "containerd"):
+        for record in sorted((layout.root / "run").glob(f"{program}*.json")):
+            processes.stop(layout, record.stem, patience=0)
     processes.until(lambda: not _kill(layout), 15)
     for mount in reversed(_mounts(layout)):
         run(["umount", "--lazy", mount])
@@ -67,7 +68,7 @@ def stop_everything(layout: Layout) -> None:
     network.take_down(layout)
     for path in [*sockets, *_stray_files(layout)]:
         path.unlink(missing_ok=True)
-    for record in (layout.root / "run").glob("*"):
+    for record in [*(layout.root / "run").glob("*"), *(layout.root / "nodes").glob("*/run/*")]:
         record.unlink()
     if stuck:
         raise ConflictError(
@@ -108,25 +109,21 @@ def _kill(layout: Layout) -> set[int]:
 
 def _processes(layout: Layout) -> set[int]:
     found = cgroups.members(layout.cgroup)
-    try:
-        inode: int | None = layout.netns_path.stat().st_ino
-    except FileNotFoundError:
-        inode = None
-    containerd = str(layout.containerd_socket)
+    inodes = {path.stat().st_ino for path in network.namespaces(layout)}
     for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
-        if (inode is not None and processes.netns_inode(pid) == inode) or _is_ours(pid, layout, containerd):
+        if processes.netns_inode(pid) in inodes or _is_ours(pid, layout):
             found.add(pid)
     return {pid for pid in found if processes.start_time(pid) is not None} - {os.getpid()}
 
 
-def _is_ours(pid: int, layout: Layout, containerd: str) -> bool:
-    """Return whether a process is a shim of this containerd, or a component left in a namespace that was removed."""
+def _is_ours(pid: int, layout: Layout) -> bool:
+    """Return whether a process is a shim of its containerds, or a component left in a namespace that was removed."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except (FileNotFoundError, ProcessLookupError):
         return False
     if "containerd-shim" in words[0]:
-        return containerd in words
+        return any(word.startswith(f"{layout.root}/") for word in words)
     recorded = [processes.recorded(layout, path.stem) for path in (layout.root / "run").glob("*.json")]
     return any(entry and entry.pid == pid and entry.started == processes.start_time(pid) for entry in recorded)
 
@@ -140,7 +137,8 @@ def _mounts(layout: Layout) -> list[str]:
 
 def _shim_sockets(layout: Layout) -> Iterator[Path]:
     """Yield the sockets of the shims: their names are hashes, noted in each task's directory."""
-    for note in (layout.root / "containerd" / "state").glob("io.containerd.runtime.v2.task/*/*/address"):
+    tasks = "containerd/state/io.containerd.runtime.v2.task/*/*/address"
+    for note in [*layout.root.glob(tasks), *layout.root.glob(f"nodes/*/{tasks}")]:
         path = Path(note.read_text(encoding="utf-8").strip().removeprefix("unix://"))
         if path.parent == SHIM_SOCKETS:
             yield path
@@ -150,11 +148,10 @@ def _stray_files(layout: Layout) -> list[Path]:
     found = [
         path
         for path in _listed(CNI_RESULTS)
-        if re.fullmatch(rf"{re.escape(layout.netns)}-[0-9a-f]{{64}}-\w+", path.name)
+        if re.fullmatch(rf"{re.escape(layout.netns)}(\.\d+)?-[0-9a-f]{{64}}-\w+", path.name)
     ]
-    logs = f"{layout.root}/pod-logs/"
-    found += [path for path in _listed(CONTAINER_LOGS) if path.is_symlink() and str(path.readlink()).startswith(logs)]
-    return found
+    links = [path for path in _listed(CONTAINER_LOGS) if path.is_symlink()]
+    return [*found, *(path for path in links if str(path.readlink()).startswith(f"{layout.root}/"))]
 
 
 def _listed(directory: Path) -> list[Path]:

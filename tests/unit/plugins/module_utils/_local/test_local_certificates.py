@@ -13,9 +13,11 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from cryptography.x509.verification import PolicyBuilder, Store
 
+from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
 from ansible_collections.mlops.eks.plugins.module_utils._local.certificates import ensure_pki, leaves
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
-LEAVES = leaves(node="local-1", node_ip="127.0.0.1", api_ip="10.129.0.1")
+LEAVES = leaves(Layout(name="local"), Addresses(index=16, nodes=3))
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +73,9 @@ def test_leaves_say_what_they_are_for(pki: Path, leaf: object) -> None:
     assert not found.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
 
 
-def test_kubelet_is_the_node(pki: Path) -> None:
-    assert load(pki, "kubelet").subject.rfc4514_string() == "CN=system:node:local-1,O=system:nodes"
+@pytest.mark.parametrize(("file", "node"), [("kubelet", "local-1"), ("kubelet-2", "local-2"), ("kubelet-3", "local-3")])
+def test_each_kubelet_is_its_node(pki: Path, file: str, node: str) -> None:
+    assert load(pki, file).subject.rfc4514_string() == f"CN=system:node:{node},O=system:nodes"
 
 
 def test_chain_passes_rfc_5280_checks(pki: Path) -> None:
