@@ -24,9 +24,9 @@ from operator_workloads import OPERATOR_SCENARIOS
 from recorded_workloads import IMAGE, SCENARIOS, Scenario
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
-from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Watch
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Watch
 
 OUT = Path(__file__).parent / "fixtures" / "changes"
 Document = dict[str, t.Any]
@@ -100,6 +100,8 @@ class Recorder:
         self.kind = KINDS[scenario.workload["apiVersion"], scenario.workload["kind"]]
         self.changes: list[Document] = []
         self.started = 0.0
+        self.watches: list[Watch] = []
+        self.selectors: list[Selector] = []
         self.lock = threading.Lock()
 
     def path(self) -> str:
@@ -108,6 +110,8 @@ class Recorder:
     def note(self, verb: str, entry: Document, what: str) -> None:
         if verb not in ("SEEN", "GONE"):
             return
+        if what == "workload":
+            self.watch_pods(entry)
         with self.lock:
             after = round(time.time() - self.started, 3)
             name = what if verb == "SEEN" else f"{what}-gone"
@@ -126,20 +130,9 @@ class Recorder:
         self.started = time.time()
         workload = json.loads(json.dumps(scenario.workload).replace("@NOW@", str(int(self.started))))
         created = kube.request("POST", self.path(), body=workload)
-        watches = [
-            Watch(kube, self.path(), {"fieldSelector": f"metadata.name={scenario.name}"}, self.hand("workload")),
-            Watch(
-                kube,
-                collection("v1", "pods", kube.namespace),
-                {"labelSelector": self.kind.selector(created)},
-                self.hand("pod"),
-            ),
-            Watch(
-                kube, collection("v1", "events", kube.namespace), {"fieldSelector": "type=Warning"}, self.hand("event")
-            ),
-        ]
-        for watch in watches:
-            watch.start()
+        self.watch(self.path(), {"fieldSelector": f"metadata.name={scenario.name}"}, self.hand("workload"))
+        self.watch_pods(created)
+        self.watch(collection("v1", "events", kube.namespace), {"fieldSelector": "type=Warning"}, self.hand("event"))
         pending = list(scenario.actions)
         while not scenario.finished(self.changes) and time.time() - self.started < _LIMIT:
             for action in [one for one in pending if one.due(self.changes, time.time() - self.started)]:
@@ -147,7 +140,7 @@ class Recorder:
                 pending.remove(action)
             time.sleep(0.1)
         time.sleep(scenario.linger)
-        for watch in watches:
+        for watch in self.watches:
             watch.stop()
         self.store()
         subprocess.run(
@@ -157,6 +150,16 @@ class Recorder:
         )  # fmt: skip
         ok = scenario.finished(self.changes)
         return f"{scenario.name}: {'ok' if ok else 'NOT FINISHED'}, {len(self.changes)} changes"
+
+    def watch(self, path: str, selector: Selector, handle: Handler) -> None:
+        self.watches.append(Watch(self.kube, path, selector, handle))
+        self.watches[-1].start()
+
+    def watch_pods(self, entry: Document) -> None:
+        for selector in self.kind.selectors(entry):
+            if selector not in self.selectors:
+                self.selectors.append(selector)
+                self.watch(collection("v1", "pods", self.kube.namespace), selector, self.hand("pod"))
 
     def hand(self, what: str) -> t.Any:
         return lambda verb, entry: self.note(verb, entry, what)

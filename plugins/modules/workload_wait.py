@@ -9,8 +9,10 @@ DOCUMENTATION = r"""
 module: workload_wait
 short_description: Follow a workload that somebody else submitted to its end
 description:
-  - Watches a Job, MPIJob, PyTorchJob or Deployment until it has succeeded, is ready, or has failed, and keeps the
-    evidence.
+  - Watches a workload until it has succeeded, is ready, or has failed, and keeps the evidence.
+  - Known are Job, MPIJob, PyTorchJob and the other jobs of the training operator, TrainJob, JobSet, RayJob, RayService,
+    RayCluster, LeaderWorkerSet, Deployment, StatefulSet, InferenceService and Pod. Any other kind takes O(api_version),
+    O(until) and, where it can fail, O(fail_on).
   - With a local connection the log of its leader is printed live.
 version_added: 0.1.0
 author:
@@ -29,7 +31,7 @@ options:
     type: str
     required: true
   api_version:
-    description: API version, where the kind alone is not clear.
+    description: API version, where the kind alone is not clear, and of a kind that is not known.
     type: str
 """
 
@@ -40,6 +42,15 @@ EXAMPLES = r"""
     kind: Job
     name: nightly-report
     timeout: 3600
+
+- name: Wait for a workload of any kind
+  mlops.eks.workload_wait:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    api_version: argoproj.io/v1alpha1
+    kind: Workflow
+    name: nightly
+    until: jsonpath={.status.phase}=Succeeded
+    fail_on: ["jsonpath={.status.phase}=Failed", "jsonpath={.status.phase}=Error"]
 """
 
 RETURN = r"""

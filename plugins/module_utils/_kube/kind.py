@@ -13,6 +13,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
 
 State = t.Literal["pending", "running", "suspended", "succeeded", "ready", "failed"]
+# The query of one list of pods: `labelSelector` or `fieldSelector`.
+Selector = Mapping[str, str]
+
+
+# Reasons of a failure that somebody ordered: no container is to blame.
+ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +49,9 @@ READY = Verdict(state="ready")
 class Kind:
     """One row: how to find a workload's pods, which of them speaks for it, and what its status means.
 
-    `role` is a pod's short rank label such as `worker-3`; `leader` the role whose log is shown, without one every
-    pod's is. `between` maps the kinds of what stands between the workload and its pods to a pattern of their names.
+    `selectors` are the queries that find its pods; the status may name more of them. `role` is a pod's short rank
+    label such as `worker-3`; `leader` the role whose log is shown, without one every pod's is. `between` maps the
+    kinds of what stands between the workload and its pods to a pattern of their names.
     """
 
     api_version: str
@@ -52,10 +59,11 @@ class Kind:
     plural: str
     serves: bool
     judge: Callable[[Document], Verdict]
-    selector: Callable[[Document], str]
+    selectors: Callable[[Document], tuple[Selector, ...]]
     role: Callable[[Document], str]
     leader: Callable[[Document], str | None] = lambda _: None
     between: Callable[[Document], Mapping[str, str]] = lambda _: {}
+    namespaced: bool = True
 
     def leads(self, entry: Document, pod: Document) -> bool:
         """Return whether this pod's log is the log of workload `entry`."""
@@ -78,19 +86,24 @@ def label(pod: Document, key: str) -> str:
     return str((pod["metadata"].get("labels") or {}).get(key, ""))
 
 
-def by_name(key: str) -> Callable[[Document], str]:
-    """Return the selector of pods whose label `key` is the workload's name."""
-    return lambda entry: f"{key}={name(entry)}"
+def labelled(labels: Mapping[str, str]) -> Selector:
+    """Return the selector of pods that have all these labels."""
+    return {"labelSelector": ",".join(f"{key}={value}" for key, value in sorted(labels.items()))}
 
 
-def by_match_labels(entry: Document) -> str:
+def by_name(key: str) -> Callable[[Document], tuple[Selector, ...]]:
+    """Return the selectors of a kind that puts its own name into label `key` of its pods."""
+    return lambda entry: (labelled({key: name(entry)}),)
+
+
+def by_match_labels(entry: Document) -> tuple[Selector, ...]:
     """Return the selector that the workload itself has."""
-    return ",".join(f"{key}={value}" for key, value in sorted(entry["spec"]["selector"]["matchLabels"].items()))
+    return (labelled(entry["spec"]["selector"]["matchLabels"]),)
 
 
-def plain_role(pod: Document) -> str:
-    """Return the completion index, or just `pod`."""
-    return label(pod, "batch.kubernetes.io/job-completion-index") or "pod"
+def plain_role(_: Document) -> str:
+    """Return the role of pods that are all alike."""
+    return "pod"
 
 
 def failed(entry: Document, kind: str = "Failed") -> Verdict:
@@ -102,6 +115,12 @@ def failed(entry: Document, kind: str = "Failed") -> Verdict:
 def behind(entry: Document) -> bool:
     """Return whether the status is that of an earlier generation: an old one looks ready."""
     return int(status(entry).get("observedGeneration") or 0) < int(entry["metadata"].get("generation") or 0)
+
+
+def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:
+    """Return a failure; of an object that was changed, one that may be its earlier generation's and go away."""
+    changed = int(entry["metadata"].get("generation") or 1) > 1
+    return Verdict(state="pending" if changed else "failed", reason=reason, message=message)
 
 
 def by_conditions(*, succeeded: str, running: Callable[[Document], bool]) -> Callable[[Document], Verdict]:

@@ -11,22 +11,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube import kinds_core, kinds_kubeflow, kinds_sets
+from ansible_collections.mlops.eks.plugins.module_utils._kube import (
+    kinds_core,
+    kinds_kserve,
+    kinds_kubeflow,
+    kinds_ray,
+    kinds_sets,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
+    ORDERED,
     PENDING,
     RUNNING,
     Kind,
+    Selector,
     State,
     Verdict,
+    label,
+    labelled,
+    name,
     plain_role,
 )
 
-__all__ = ["KINDS", "PENDING", "Kind", "State", "Verdict", "judge", "unknown"]
+__all__ = ["KINDS", "ORDERED", "PENDING", "Kind", "Selector", "State", "Verdict", "judge", "unknown"]
+
+_INSTANCE = "app.kubernetes.io/instance"
 
 KINDS: Mapping[tuple[str, str], Kind] = {
-    (row.api_version, row.kind): row for row in (*kinds_core.ROWS, *kinds_kubeflow.ROWS, *kinds_sets.ROWS)
+    (row.api_version, row.kind): row
+    for family in (kinds_core, kinds_kubeflow, kinds_sets, kinds_ray, kinds_kserve)
+    for row in family.ROWS
 }
 
 
@@ -40,17 +55,21 @@ def judge(kind: Kind, entry: Document, *, until: Expression | None, fail_on: tup
         return own
     if until.holds(entry):
         return Verdict(state="ready" if kind.serves else "succeeded", reason="until")
+    if own.state == "succeeded":
+        # Nothing about it will change any more.
+        return Verdict(state="failed", reason="until", message=f"it ended well, but {until.text} never held")
     return RUNNING if own.final else own
 
 
-def unknown(api_version: str, kind: str, plural: str) -> Kind:
+def unknown(api_version: str, kind: str, plural: str, *, serves: bool = False, namespaced: bool = True) -> Kind:
     """Return the row of a kind that has none: only `until` and `fail_on` decide it; pods by the release's label."""
     return Kind(
         api_version=api_version,
         kind=kind,
         plural=plural,
-        serves=False,
+        serves=serves,
         judge=lambda _: PENDING,
-        selector=lambda entry: f"app.kubernetes.io/instance={entry['metadata']['name']}",
+        selectors=lambda entry: (labelled({_INSTANCE: label(entry, _INSTANCE) or name(entry)}),),
         role=plain_role,
+        namespaced=namespaced,
     )

@@ -3,7 +3,8 @@
 
 """Kubernetes' own workloads.
 
-Source: Kubernetes v1.35 pkg/controller/job/job_controller.go, pkg/controller/deployment/progress.go.
+Source: Kubernetes v1.35 pkg/controller/job/job_controller.go, pkg/controller/deployment/progress.go,
+pkg/controller/statefulset/stateful_set_control.go, kubectl pkg/polymorphichelpers/rollout_status.go.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import re
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     PENDING,
     READY,
     RUNNING,
+    SUCCEEDED,
     SUSPENDED,
     Kind,
     Verdict,
@@ -24,6 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     by_match_labels,
     by_name,
     failed,
+    label,
     name,
     plain_role,
     status,
@@ -46,6 +49,45 @@ def _deployment(entry: Document) -> Verdict:
     return RUNNING if seen.get("readyReplicas") else PENDING
 
 
+def _stateful_set(entry: Document) -> Verdict:
+    """StatefulSets never fail by themselves; what stands below `partition` stays at the old revision."""
+    if behind(entry):
+        return PENDING
+    spec, seen = entry["spec"], status(entry)
+    wanted, strategy = spec.get("replicas", 1), spec.get("updateStrategy") or {}
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    due = 0 if strategy.get("type") == "OnDelete" else max(wanted - partition, 0)
+    # All are new only when the controller says so: of equal counts, one may be an old pod's.
+    whole = bool(partition) or not due or seen.get("currentRevision") == seen.get("updateRevision")
+    there = seen.get("replicas", 0) == wanted == seen.get("availableReplicas", 0)
+    if there and whole and seen.get("updatedReplicas", 0) >= due:
+        return READY
+    return RUNNING if seen.get("readyReplicas") else PENDING
+
+
+def _pod(entry: Document) -> Verdict:
+    """A bare pod ends unless its restart policy is Always, the default: then all it can become is ready."""
+    seen = status(entry)
+    match seen.get("phase"):
+        case "Succeeded":
+            return SUCCEEDED
+        case "Failed":
+            reason, message = seen.get("reason") or "PodFailed", seen.get("message") or ""
+            return Verdict(state="failed", reason=str(reason), message=str(message))
+        case "Running":
+            endless = entry["spec"].get("restartPolicy", "Always") == "Always"
+            return READY if endless and is_true(entry, "Ready") else RUNNING
+    return PENDING
+
+
+def _index(pod: Document) -> str:
+    return label(pod, "batch.kubernetes.io/job-completion-index")
+
+
+def _ordinal(pod: Document) -> str:
+    return f"replica-{label(pod, 'apps.kubernetes.io/pod-index') or name(pod).rpartition('-')[2]}"
+
+
 ROWS = (
     Kind(
         api_version="batch/v1",
@@ -54,8 +96,9 @@ ROWS = (
         serves=False,
         # FailureTarget and SuccessCriteriaMet are interim: pods are still ending.
         judge=by_conditions(succeeded="Complete", running=lambda entry: bool(status(entry).get("ready"))),
-        selector=by_name("batch.kubernetes.io/job-name"),
-        role=plain_role,
+        selectors=by_name("batch.kubernetes.io/job-name"),
+        role=lambda pod: f"rank-{_index(pod)}" if _index(pod) else "pod",
+        leader=lambda entry: "rank-0" if entry["spec"].get("completionMode") == "Indexed" else None,
     ),
     Kind(
         api_version="apps/v1",
@@ -63,8 +106,26 @@ ROWS = (
         plural="deployments",
         serves=True,
         judge=_deployment,
-        selector=by_match_labels,
+        selectors=by_match_labels,
         role=plain_role,
         between=lambda entry: {"ReplicaSet": rf"{re.escape(name(entry))}-[a-z0-9]+"},
+    ),
+    Kind(
+        api_version="apps/v1",
+        kind="StatefulSet",
+        plural="statefulsets",
+        serves=True,
+        judge=_stateful_set,
+        selectors=by_match_labels,
+        role=_ordinal,
+    ),
+    Kind(
+        api_version="v1",
+        kind="Pod",
+        plural="pods",
+        serves=False,
+        judge=_pod,
+        selectors=lambda entry: ({"fieldSelector": f"metadata.name={name(entry)}"},),
+        role=plain_role,
     ),
 )

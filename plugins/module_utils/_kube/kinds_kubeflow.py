@@ -67,7 +67,7 @@ def _replicated(framework: str) -> Kind:
         plural=f"{framework.lower()}jobs",
         serves=False,
         judge=_training,
-        selector=by_name(_JOB_NAME),
+        selectors=by_name(_JOB_NAME),
         role=_replica_role,
         leader=_first_replica,
     )
@@ -96,7 +96,7 @@ ROWS = (
         plural="mpijobs",
         serves=False,
         judge=_mpi,
-        selector=by_name(_JOB_NAME),
+        selectors=by_name(_JOB_NAME),
         role=_mpi_role,
         leader=lambda _: "launcher",
         between=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
@@ -109,7 +109,7 @@ ROWS = (
         serves=False,
         # There is no condition Running. The one of success is the JobSet's Completed under the name Complete.
         judge=by_conditions(succeeded="Complete", running=lambda entry: any_ready(entry, "jobsStatus")),
-        selector=by_name(JOBSET_NAME),
+        selectors=by_name(JOBSET_NAME),
         role=jobset_role,
         leader=_train_leader,
         between=_train_between,

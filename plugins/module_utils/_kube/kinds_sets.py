@@ -1,9 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""JobSet: sets of Jobs that run to completion together.
+"""JobSet, a set of Jobs that run to completion together, and LeaderWorkerSet, groups of pods that serve together.
 
-Source: jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go and pkg/controllers/jobset_controller.go.
+Source: jobset v0.12.0 api/jobset/v1alpha2/jobset_types.go and pkg/controllers/jobset_controller.go, lws v0.9.0
+api/leaderworkerset/v1/leaderworkerset_types.go and pkg/controllers/leaderworkerset_controller.go.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ import re
 from collections.abc import Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import is_true
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
+    PENDING,
+    READY,
+    RUNNING,
     SUCCEEDED,
     Kind,
     Verdict,
+    behind,
     by_conditions,
     by_name,
     failed,
@@ -25,6 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
 )
 
 JOBSET_NAME = "jobset.sigs.k8s.io/jobset-name"
+_LWS = "leaderworkerset.sigs.k8s.io"
 
 
 def any_ready(entry: Document, key: str) -> bool:
@@ -75,6 +82,26 @@ def _between(entry: Document) -> Mapping[str, str]:
     return {"Job": rf"{re.escape(name(entry))}-(?:{jobs})-\d+"}
 
 
+def _lws(entry: Document) -> Verdict:
+    """LeaderWorkerSets never fail by themselves. Available, Progressing and UpdateInProgress exclude each other."""
+    if behind(entry):
+        return PENDING
+    spec, seen = entry["spec"], status(entry)
+    wanted = spec.get("replicas", 1)
+    rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    # Groups that burst during a rolling update count as ready too.
+    enough = seen.get("readyReplicas", 0) >= wanted == seen.get("replicas", 0)
+    updated = seen.get("updatedReplicas", 0) >= wanted - (rolling.get("partition") or 0)
+    if is_true(entry, "Available") and not is_true(entry, "UpdateInProgress") and enough and updated:
+        return READY
+    return RUNNING if seen.get("readyReplicas") else PENDING
+
+
+def _lws_role(pod: Document) -> str:
+    group, index = label(pod, f"{_LWS}/group-index"), label(pod, f"{_LWS}/worker-index")
+    return f"leader-{group}" if index == "0" else f"worker-{group}-{index}"
+
+
 ROWS = (
     Kind(
         api_version="jobset.x-k8s.io/v1alpha2",
@@ -82,9 +109,21 @@ ROWS = (
         plural="jobsets",
         serves=False,
         judge=_jobset,
-        selector=by_name(JOBSET_NAME),
+        selectors=by_name(JOBSET_NAME),
         role=jobset_role,
         leader=_leader,
         between=_between,
+    ),
+    Kind(
+        api_version="leaderworkerset.x-k8s.io/v1",
+        kind="LeaderWorkerSet",
+        plural="leaderworkersets",
+        serves=True,
+        judge=_lws,
+        selectors=by_name(f"{_LWS}/name"),
+        role=_lws_role,
+        leader=lambda _: "leader-0",
+        # One of the leaders, and one for the workers of each group.
+        between=lambda entry: {"StatefulSet": rf"{re.escape(name(entry))}(?:-\d+)?"},
     ),
 )

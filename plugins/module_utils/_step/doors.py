@@ -16,7 +16,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, f
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_draft
@@ -28,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD,
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, step_task, waits
+from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
 
 Params = Mapping[str, t.Any]
 Say = Callable[[str], None]
@@ -86,9 +86,9 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     """Follow a workload that somebody else submitted."""
     told = _prefixed(say, cluster, params["name"])
     kube, clock = connect(params, told), Clock()
-    kind = _kind(params["api_version"], params["kind"])
+    kind = _kind(params, kube)
     name, namespace = params["name"], kube.namespace
-    ref = Ref(kind.api_version, kind.kind, kind.plural, namespace, name)
+    ref = refer(kind, name, namespace)
     entry = kube.get(ref.path)
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
@@ -108,7 +108,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     rules = _rules(params, task, kind, started)
     journal = Journal(task=task, started=started)
     journal.write()
-    target = Target(kind=kind, ref=ref, selector=kind.selector(entry), logs=task.evidence / "logs")
+    target = Target(kind=kind, ref=ref, selectors=kind.selectors(entry), logs=task.evidence / "logs")
     session = Session(kube, target, rules, journal, clock=clock, say=told)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
@@ -131,12 +131,18 @@ def _rules(params: Params, task: Task, kind: Kind, started: float) -> Rules:
     )
 
 
-def _kind(api_version: str | None, name: str) -> Kind:
-    for (version, kind), row in KINDS.items():
-        if kind == name and api_version in (None, version):
-            return row
+def _kind(params: Params, kube: Kube) -> Kind:
+    wanted, api_version = params["kind"], params["api_version"]
+    rows = [row for row in KINDS.values() if row.kind == wanted and api_version in (None, row.api_version)]
+    if rows:
+        return rows[0]
+    if api_version and params["until"]:
+        return find_kind(kube, api_version, wanted)
     known = ", ".join(sorted(f"{kind} ({version})" for version, kind in KINDS))
-    raise InvalidInputError(f"kind {name!r} {api_version or ''}: not a workload that can be followed. Known: {known}.")
+    raise InvalidInputError(
+        f"kind {wanted!r}: nothing is known of how it ends. Say it: api_version, until (condition=TYPE or "
+        f"jsonpath={{.status.phase}}=VALUE) and perhaps fail_on. Known without: {known}."
+    )
 
 
 def _predict(run: StepRun) -> Record:

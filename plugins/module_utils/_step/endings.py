@@ -10,6 +10,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
 from ansible_collections.mlops.eks.plugins.module_utils._step.blame import first_failure
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
@@ -67,7 +68,7 @@ def settle(state: State, pods: list[Document], rules: Rules) -> State:
 def _failure(state: State, subject: str) -> Ending:
     own = state.verdict
     first = first_failure(state.pods)
-    if first is None or own.reason in ("DeadlineExceeded", "fail_on"):
+    if first is None or own.reason in ORDERED:
         said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
         return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")
     return Ending(outcome="failed", cause=first)

@@ -14,9 +14,9 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind, Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
-from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import LogFile
@@ -32,11 +32,11 @@ _DRAIN = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What is followed: the workload, how to find its pods, and where logs go."""
+    """What is followed: the workload, which pods it has before its status names any, and where logs go."""
 
     kind: Kind
     ref: Ref
-    selector: str
+    selectors: tuple[Selector, ...]
     logs: Path
 
 
@@ -49,16 +49,15 @@ class Observer:
         self._exists = False
         self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
         self.followers: dict[tuple[str, str, int], LogFollower] = {}
-        self._watches = [
-            self._watch(target.ref.parent, f"metadata.name={target.ref.name}", "fieldSelector", self._on_workload),
-            self._watch(collection("v1", "pods", kube.namespace), target.selector, "labelSelector", self._on_pod),
-            self._watch(collection("v1", "events", kube.namespace), "type=Warning", "fieldSelector", self._on_event),
-        ]
+        self.selectors: tuple[Selector, ...] = ()
+        self._watches: list[Watch] = []
 
     def start(self) -> None:
         """Begin to watch."""
-        for watch in self._watches:
-            watch.start()
+        ref = self._target.ref
+        self._watch(ref.parent, {"fieldSelector": f"metadata.name={ref.name}"}, self._on_workload)
+        self._watch_pods(self._target.selectors)
+        self._watch(collection("v1", "events", self._kube.namespace), {"fieldSelector": "type=Warning"}, self._on_event)
 
     def put(self, change: changes.Change) -> None:
         """Add a change from outside, such as the loss of the lock."""
@@ -168,13 +167,23 @@ class Observer:
                 return follower.tail_text()
         return ()
 
-    def _watch(self, path: str, selector: str, how: str, handle: object) -> Watch:
-        return Watch(self._kube, path, {how: selector}, handle)  # type: ignore[arg-type]
+    def _watch(self, path: str, selector: Selector, handle: Handler) -> None:
+        watch = Watch(self._kube, path, selector, handle)
+        self._watches.append(watch)
+        watch.start()
+
+    def _watch_pods(self, selectors: tuple[Selector, ...]) -> None:
+        """Watch what is not watched yet; what is not named any more had pods whose end is still to be seen."""
+        for selector in selectors:
+            if selector not in self.selectors:
+                self.selectors = (*self.selectors, selector)
+                self._watch(collection("v1", "pods", self._kube.namespace), selector, self._on_pod)
 
     def _on_workload(self, verb: Verb, entry: Document) -> None:
         match verb:
             case "SEEN":
                 self._exists = True
+                self._watch_pods(self._target.kind.selectors(entry))
                 self.put(changes.WorkloadSeen(at=self._clock.now(), entry=entry))
             case "GONE":
                 self._exists = False

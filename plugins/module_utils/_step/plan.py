@@ -15,10 +15,9 @@ from pathlib import Path
 
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
@@ -26,6 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import La
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+from ansible_collections.mlops.eks.plugins.module_utils._step.workload import choose, find_kind, refer
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -73,22 +73,24 @@ def make_draft(task: Task) -> Draft:
     return Draft(chart=chart, layers=layered, values=values, identity=named)
 
 
-def make_plan(task: Task, draft: Draft, helm: Helm) -> Plan:
+def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
     """Render what a draft will install; nothing is installed.
 
     Raises:
         InvalidInputError: a template refuses the values, or renders no workload or several.
+        AbsentError: the cluster does not know the workload's kind.
     """
     with value_files(task) as files:
         text = helm.template(task.helm_release, draft.chart.path, files)
     manifest = tuple(entry for entry in yaml.load_all(text, Loader=_Loader) if entry)
-    kind, workload = _workload(manifest, draft.chart)
+    workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None)
+    kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
     return Plan(
         **vars(draft),
         manifest=manifest,
         kind=kind,
         workload=workload,
-        ref=Ref(kind.api_version, kind.kind, kind.plural, task.namespace, workload["metadata"]["name"]),
+        ref=refer(kind, workload["metadata"]["name"], task.namespace),
     )
 
 
@@ -103,28 +105,3 @@ def value_files(task: Task) -> Iterator[list[Path]]:
         json.dump(dict(task.values), last)
         last.flush()
         yield [*files, Path(last.name)]
-
-
-def _workload(manifest: tuple[Document, ...], chart: Chart) -> tuple[Kind, Document]:
-    """Return the object that decides the step: what runs to completion comes before what serves."""
-    found = [
-        (KINDS[entry["apiVersion"], entry["kind"]], entry)
-        for entry in manifest
-        if (entry["apiVersion"], entry["kind"]) in KINDS and not _is_hook(entry)
-    ]
-    for serves in (False, True):
-        rows = [row for row in found if row[0].serves is serves]
-        if len(rows) == 1:
-            return rows[0]
-        if rows:
-            names = ", ".join(f"{entry['kind']}/{entry['metadata']['name']}" for _, entry in rows)
-            raise InvalidInputError(f"chart {chart.ref}: renders several workloads ({names}). A step has exactly one.")
-    kinds = ", ".join(sorted({entry["kind"] for entry in manifest})) or "nothing"
-    known = ", ".join(sorted(kind for _, kind in KINDS))
-    raise InvalidInputError(
-        f"chart {chart.ref}: renders no workload that can be followed (found {kinds}; known: {known})."
-    )
-
-
-def _is_hook(entry: Document) -> bool:
-    return "helm.sh/hook" in (entry["metadata"].get("annotations") or {})

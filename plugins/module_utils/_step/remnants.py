@@ -41,9 +41,9 @@ def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str],
     """
     path = collection("v1", "pods", kube.namespace)
     # From the API server's cache: what is in the way has been there for seconds; the newest list would have to wait.
-    selector = {"labelSelector": plan.kind.selector(plan.workload), "resourceVersion": "0"}
+    queries = [{**selector, "resourceVersion": "0"} for selector in plan.kind.selectors(plan.workload)]
     deadline, told = clock.now() + _PATIENCE, False
-    while left := [pod for pod in (kube.get(path, selector) or {}).get("items") or [] if _blocks(pod)]:
+    while left := [pod for query in queries for pod in _items(kube.get(path, query)) if _blocks(pod)]:
         if clock.now() >= deadline:
             raise ConflictError(_stuck(left))
         if not told:
@@ -51,6 +51,10 @@ def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str],
             say(f"waiting for {len(left)} pods of an earlier step to go away ({names})")
             told = True
         clock.sleep(0.2)
+
+
+def _items(answer: Document | None) -> list[Document]:
+    return (answer or {}).get("items") or []
 
 
 def _blocks(pod: Document) -> bool:

@@ -65,7 +65,7 @@ class StepRun:
 
     def render(self) -> Plan:
         """Render what would be installed; a step that is skipped does without."""
-        self.plan = make_plan(self.task, self.draft, self.helm)
+        self.plan = make_plan(self.task, self.draft, self.helm, self.kube)
         return self.plan
 
     def decide(self) -> Decision:
@@ -160,7 +160,7 @@ class StepRun:
             fail_on=task.fail_on,
         )
         target = Target(
-            kind=plan.kind, ref=plan.ref, selector=plan.kind.selector(plan.workload), logs=task.evidence / "logs"
+            kind=plan.kind, ref=plan.ref, selectors=plan.kind.selectors(plan.workload), logs=task.evidence / "logs"
         )
         return Session(self.kube, target, rules, journal, clock=self.clock, say=self.say)
 

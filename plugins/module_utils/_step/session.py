@@ -12,6 +12,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
@@ -67,7 +68,10 @@ class Session:
 
     def _pods(self) -> list[Document]:
         """Return the workload's pods as they are now."""
-        path, selector = collection("v1", "pods", self._kube.namespace), {"labelSelector": self._target.selector}
+        return [pod for selector in self._observer.selectors for pod in self._selected(selector)]
+
+    def _selected(self, selector: Selector) -> list[Document]:
+        path = collection("v1", "pods", self._kube.namespace)
         # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
         pods = self._listed(path, {**selector, "resourceVersion": "0"})
         unsure = [pod_view.name(pod) for pod in pods if pod_view.phase(pod) not in ("Succeeded", "Failed")]
@@ -77,7 +81,7 @@ class Session:
         latest = (newest.get(pod_view.name(pod), pod) for pod in pods)
         return [pod for pod in latest if pod is not None]
 
-    def _listed(self, path: str, params: dict[str, str]) -> list[Document]:
+    def _listed(self, path: str, params: Selector) -> list[Document]:
         pods = (self._kube.get(path, params) or {}).get("items") or []
         # Items of a list do not carry their own kind.
         return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in pods]

@@ -8,7 +8,7 @@ import pytest
 from fakes.replay import load
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, judge, unknown
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Verdict, judge, unknown
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, WorkloadSeen
 
 Document = dict[str, t.Any]
@@ -35,13 +35,30 @@ def test_a_failure_says_why() -> None:
 
 def test_until_replaces_the_kinds_own_success_but_not_its_failure() -> None:
     until = parse("condition=Trained")
-    assert judge(JOB, job("Complete"), until=until, fail_on=()).state == "running"
+    assert judge(JOB, job(ready=1), until=until, fail_on=()).state == "running"
     assert judge(JOB, job("Trained"), until=until, fail_on=()).state == "succeeded"
     assert judge(JOB, job("Trained", "Failed"), until=until, fail_on=()).state == "failed"
     assert (
         judge(SERVER, server(conditions=[{"type": "Trained", "status": "True"}]), until=until, fail_on=()).state
         == "ready"
     )
+
+
+def test_a_workload_that_ended_without_what_is_waited_for_has_failed() -> None:
+    verdict = judge(JOB, job("Complete"), until=parse("condition=Trained"), fail_on=())
+    assert verdict == Verdict(state="failed", reason="until", message="it ended well, but condition=Trained never held")
+
+
+def test_a_server_that_is_ready_may_still_become_what_is_waited_for() -> None:
+    verdict = judge(SERVER, server(wanted=0, observedGeneration=1), until=parse("condition=Trained"), fail_on=())
+    assert verdict.state == "running"
+
+
+def test_an_unknown_kind_is_found_by_its_release() -> None:
+    row, metadata = unknown("example.com/v1", "Thing", "things"), {"name": "x", "labels": {}}
+    assert row.selectors({"metadata": metadata}) == ({"labelSelector": "app.kubernetes.io/instance=x"},)
+    metadata["labels"] = {"app.kubernetes.io/instance": "run"}
+    assert row.selectors({"metadata": metadata}) == ({"labelSelector": "app.kubernetes.io/instance=run"},)
 
 
 def test_an_unknown_kind_is_decided_by_expressions_alone() -> None:
@@ -74,7 +91,8 @@ def test_roles_and_leaders_of_real_pods(name: str, leaders: set[str], roles: set
 def test_the_selector_matches_real_pods(name: str) -> None:
     recording = load(name)
     entry = next(change.entry for change in recording.changes if isinstance(change, WorkloadSeen))
-    wanted = dict(part.split("=") for part in recording.kind.selector(entry).split(","))
+    (selector,) = recording.kind.selectors(entry)
+    wanted = dict(part.split("=") for part in selector["labelSelector"].split(","))
     pods = [change.entry for change in recording.changes if isinstance(change, PodSeen)]
     assert pods
     for pod in pods:
@@ -82,4 +100,4 @@ def test_the_selector_matches_real_pods(name: str) -> None:
 
 
 def test_a_server_is_selected_by_all_its_labels() -> None:
-    assert SERVER.selector(server()) == "a=1,b=2"
+    assert SERVER.selectors(server()) == ({"labelSelector": "a=1,b=2"},)

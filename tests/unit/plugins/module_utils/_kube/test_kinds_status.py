@@ -58,6 +58,12 @@ def test_pods(row: Document, case: Document) -> None:
     assert kind.leads(entry_of(row, case), pod) is case["leads"]
 
 
+@pytest.mark.parametrize(("row", "case"), cases("selectors"))
+def test_selectors(row: Document, case: Document) -> None:
+    found = KINDS[row["api_version"], row["kind"]].selectors(entry_of(row, case))
+    assert [value for selector in found for value in selector.values()] == case["found"]
+
+
 @pytest.mark.parametrize(("row", "case"), cases("between"))
 def test_objects_between_a_workload_and_its_pods(row: Document, case: Document) -> None:
     found, _, name = case["object"].partition("/")

@@ -34,7 +34,10 @@ def observe(serve: Serve, tmp_path: Path, jobs: list[dict[str, t.Any]]) -> list[
 
     server, kube = serve(answer)
     target = Target(
-        kind=JOB, ref=Ref("batch/v1", "Job", "jobs", "team", "x"), selector="job-name=x", logs=tmp_path / "logs"
+        kind=JOB,
+        ref=Ref("batch/v1", "Job", "jobs", "team", "x"),
+        selectors=({"labelSelector": "job-name=x"},),
+        logs=tmp_path / "logs",
     )
     observer = Observer(kube, target, Clock())
     observer.start()

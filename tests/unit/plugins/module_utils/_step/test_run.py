@@ -201,7 +201,8 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
 def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
     plan = found.run.render()
-    key, _, value = plan.kind.selector(plan.workload).partition("=")
+    (selector,) = plan.kind.selectors(plan.workload)
+    key, _, value = selector["labelSelector"].partition("=")
     path = "/api/v1/namespaces/team/pods/old"
     found.kube.put(path, {"metadata": {"name": "old", "labels": {key: value}, "ownerReferences": [{}]}})
 
@@ -218,7 +219,8 @@ def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock
 def test_pods_that_never_go_away_are_named_with_a_remedy(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
     plan = found.run.render()
-    key, _, value = plan.kind.selector(plan.workload).partition("=")
+    (selector,) = plan.kind.selectors(plan.workload)
+    key, _, value = selector["labelSelector"].partition("=")
     metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
     found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata, "spec": {"nodeName": "node-7"}})
     begun = clock.now()
