@@ -12,9 +12,29 @@ class ModuleDocFragment:
 options:
   timeout:
     description: Seconds the workload may take, from the start of the step. When they are over, the outcome is
-      V(timed_out).
+      V(timed_out). V(0) for no limit.
     type: float
     default: 86400
+  no_output_timeout:
+    description:
+      - Seconds in which a workload that runs may write no line, by any of its containers. When they are over, the
+        outcome is V(timed_out) and the cause's reason V(NoOutputTimeout). V(0) for no limit.
+      - Training that hangs in a collective operation is found this way long before O(timeout).
+    type: float
+    default: 0
+  pending_timeout:
+    description:
+      - Seconds in which a workload may not run, before its start or between two attempts of its operator. When they
+        are over, the outcome is V(timed_out) and the cause's reason V(PendingTimeout). V(0) for no limit.
+    type: float
+    default: 0
+  progress:
+    description:
+      - Pattern, a Python regular expression, that finds in the lines of the leader's log how far the program is, such
+        as V(step (?P<done>\\d+\)/(?P<total>\\d+\)).
+      - Its group C(done) and, where there is one, its group C(total) are numbers. The heartbeat then shows percent,
+        rate and what is left, and the record keeps the last report.
+    type: str
   heartbeat:
     description: Seconds of silence after which a line says that the workload is still there.
     type: float

@@ -15,6 +15,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
 FILE = "pipeline.yaml"
@@ -38,6 +39,7 @@ class Step:
     values: dict[str, t.Any] = field(default_factory=dict)
     timeout: int = 86400
     keep: bool | None = None
+    progress: str | None = None
     until: str | None = None
     fail_on: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict)
@@ -68,10 +70,18 @@ class _Key(t.NamedTuple):
     kind: type | tuple[type, ...]
     said: str
     required: bool = False
+    least: int = 0
 
 
 # What `helm_step` tolerates before it fails a step; each may be set per step under its own name.
-LIMITS = ("image_pull_grace", "config_grace", "unschedulable_grace", "max_restarts")
+LIMITS = (
+    "no_output_timeout",
+    "pending_timeout",
+    "image_pull_grace",
+    "config_grace",
+    "unschedulable_grace",
+    "max_restarts",
+)
 
 _PIPELINE_KEYS = {
     "name": _Key(str, "a string", required=True),
@@ -85,10 +95,11 @@ _STEP_KEYS = {
     "recipe": _Key(str, "a file name"),
     "recipes": _Key(list, "a list of file names"),
     "values": _Key(dict, "a mapping"),
-    "timeout": _Key(int, "a whole number of seconds"),
+    "timeout": _Key(int, "a whole number of seconds, more than 0", least=1),
     "keep": _Key(bool, "true or false"),
+    "progress": _Key(str, "a pattern with a group (?P<done>…)"),
     "until": _Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
-    **{name: _Key(int, "a whole number") for name in LIMITS},
+    **{name: _Key(int, "a whole number, 0 or more") for name in LIMITS},
     "fail_on": _Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
 }
 
@@ -178,8 +189,6 @@ def _step(source: Source, index: int, base: Path) -> Step:
         if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
             raise InvalidInputError(f"{where}: recipe {name!r} is not in {base}.{did_you_mean(str(name), files)}")
-    if data.get("timeout", 1) <= 0:
-        raise InvalidInputError(f"{source.at((*path, 'timeout'))}: timeout must be more than 0 seconds.")
     fail_on = data.get("fail_on", [])
     for one in fail_on:
         if not isinstance(one, str):
@@ -192,10 +201,20 @@ def _step(source: Source, index: int, base: Path) -> Step:
         values=data.get("values", {}),
         timeout=data.get("timeout", 86400),
         keep=data.get("keep"),
+        progress=_progress(source, data, path),
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
         limits={name: data[name] for name in LIMITS if name in data},
     )
+
+
+def _progress(source: Source, data: dict[str, t.Any], path: tuple[str | int, ...]) -> str | None:
+    if "progress" not in data:
+        return None
+    try:
+        return progress_pattern(data["progress"]).pattern
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source.at((*path, 'progress'))}: {error}") from error
 
 
 def _check_keys(source: Source, data: dict[str, t.Any], path: tuple[str | int, ...], keys: dict[str, _Key]) -> None:
@@ -203,8 +222,8 @@ def _check_keys(source: Source, data: dict[str, t.Any], path: tuple[str | int, .
         rule = keys.get(key)
         if rule is None:
             raise InvalidInputError(f"{source.at((*path, key))}: unknown key {key!r}.{did_you_mean(str(key), keys)}")
-        wrong_bool = isinstance(value, bool) and rule.kind is int
-        if not isinstance(value, rule.kind) or wrong_bool:
+        wrong_int = rule.kind is int and (isinstance(value, bool) or (isinstance(value, int) and value < rule.least))
+        if not isinstance(value, rule.kind) or wrong_int:
             raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {value!r}.")
     missing = [key for key, rule in keys.items() if rule.required and key not in data]
     if missing:

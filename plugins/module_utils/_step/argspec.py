@@ -18,6 +18,9 @@ CLUSTER: Spec = {
 
 FOLLOW: Spec = {
     "timeout": {"type": "float", "default": 86400.0},
+    "no_output_timeout": {"type": "float", "default": 0.0},
+    "pending_timeout": {"type": "float", "default": 0.0},
+    "progress": {"type": "str"},
     "heartbeat": {"type": "float", "default": 60.0},
     "until": {"type": "str"},
     "fail_on": {"type": "list", "elements": "str"},

@@ -52,7 +52,19 @@ class EventSeen(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class Output(Change):
-    """Some container wrote to its log."""
+    """The screen has lines to print."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrote(Change):
+    """Containers wrote to their logs since the last tick: last of all `pod`'s `line`.
+
+    `lines` are the newest of the leader's, each with the moment its node noted; empty where nobody looks for progress.
+    """
+
+    pod: str
+    line: str
+    lines: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

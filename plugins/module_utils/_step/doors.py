@@ -16,6 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, f
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_draft
@@ -23,10 +24,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.record import Jour
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Rules
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, step_task, waits
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, rules, step_task, waits
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
 
 Params = Mapping[str, t.Any]
@@ -102,33 +103,22 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
         run_id=run_id,
         runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
         pipeline=name,
+        until=parse(params["until"]) if params["until"] else None,
+        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+        progress=progress_pattern(params["progress"]) if params["progress"] else None,
         waits=waits(params),
     )
     started = clock.now()
-    rules = _rules(params, task, kind, started)
     journal = Journal(task=task, started=started)
     journal.write()
     target = Target(kind=kind, ref=ref, selectors=kind.selectors(entry), logs=task.evidence / "logs")
-    session = Session(kube, target, rules, journal, clock=clock, say=told)
+    session = Session(kube, target, rules(task, kind, name, started=started), journal, clock=clock, say=told)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
     record = journal.write(**session.summary(state, finished), finished=iso(finished))
     said = f"{ref}: {ending.outcome} after {human(finished - started)}" + (f": {ending.cause}" if ending.cause else "")
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
-
-
-def _rules(params: Params, task: Task, kind: Kind, started: float) -> Rules:
-    return Rules(
-        kind=kind,
-        name=task.release,
-        started=started,
-        timeout=task.waits.timeout,
-        heartbeat=task.waits.heartbeat,
-        patience=task.waits.patience,
-        until=parse(params["until"]) if params["until"] else None,
-        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
-    )
 
 
 def _kind(params: Params, kube: Kube) -> Kind:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
 from ansible_collections.mlops.eks.plugins.module_utils._step.blame import first_failure
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
+from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
 
 # Seconds after which a step can end although its workload was never seen.
@@ -41,12 +41,8 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     if state.ending:
         return state.ending
     known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
-    if known and change.at - rules.started >= rules.timeout:
-        waiting = f" {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
-        pods = state.summary or "no pods"
-        said = f"it was still {state.verdict.state} after {human(rules.timeout)} ({pods}).{waiting}"
-        return _bad("timed_out", "Timeout", subject, said, "Raise 'timeout' or find out what hangs.")
-    return None
+    late = overdue(state, change.at, rules) if known else None
+    return Ending(outcome="timed_out", cause=late) if late else None
 
 
 def taken_over(subject: str, holder: str) -> Ending:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
-from ansible_collections.mlops.eks.plugins.module_utils._step import events, speech
+from ansible_collections.mlops.eks.plugins.module_utils._step import clocks, events, restarts, speech
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Change,
@@ -24,6 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     PodSeen,
     Trouble,
     WorkloadSeen,
+    Wrote,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
@@ -40,13 +41,17 @@ def reduce(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         return state, ()
     state, lines = _observe(state, change, rules)
     state = _suspect(state, change.at, rules)
-    state = _phase(state, change.at, rules)
+    state = clocks.turn(_phase(state, change.at, rules), change.at, rules)
     state = end(state, change, rules)
+    if isinstance(change, PodSeen | PodGone):
+        state = replace(state, restarts=restarts.count(state, rules))
     said = speech.summary(state, rules)
     if said != state.summary:
         lines, state = (*lines, said), replace(state, summary=said)
-    if not lines and change.at - state.spoke >= rules.heartbeat:
-        lines = (speech.heartbeat(state, change.at, rules),)
+    # Lines of a log do not say how long it will take: with progress there is a heartbeat among them, too.
+    silent = change.at - (state.beat if state.progress else state.spoke)
+    if not lines and silent >= rules.heartbeat:
+        lines, state = (speech.heartbeat(state, change.at, rules),), replace(state, beat=change.at)
     return (replace(state, spoke=change.at) if lines or isinstance(change, Output) else state), lines
 
 
@@ -58,13 +63,16 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         case PodSeen(entry=entry):
             # A pod of the same name may come again: the workers of an MPIJob, a replica that is tried again.
             name = pod_view.name(entry)
+            again = state.replaced + restarts.replaced(state.pods.get(name), entry)
             pods, gone = {**state.pods, name: entry}, state.gone - {name}
-            return _heard(replace(state, pods=pods, gone=gone, trouble=""), state.held, rules)
+            return _heard(replace(state, pods=pods, gone=gone, replaced=again, trouble=""), state.held, rules)
         case PodGone(entry=entry):
             name = pod_view.name(entry)
             return replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name}), ()
         case EventSeen(entry=entry):
             return _heard(state, (*state.held, entry), rules)
+        case Wrote():
+            return clocks.heard(state, change, rules), ()
         case Trouble(message=message) if message != state.trouble:
             return replace(state, trouble=message), (f"watching goes on in spite of: {message}",)
     return state, ()

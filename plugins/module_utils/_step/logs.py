@@ -16,6 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
+from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
 
 TAIL = 40
@@ -41,12 +42,15 @@ class LogFollower(threading.Thread):
         container: str,
         file: Path,
         screen: Screen | None,
+        hearing: Hearing | None = None,
+        leads: bool = False,
         prefix: str,
         previous: bool = False,
         follow: bool = True,
     ) -> None:
         super().__init__(daemon=True, name=f"log {pod}/{container}")
         self._kube, self._screen, self._prefix = kube, screen, prefix
+        self._hearing, self._leads = hearing, leads
         self._path = item("v1", "pods", kube.namespace, f"{pod}/log")
         self._params: dict[str, str | int] = {
             "container": container,
@@ -150,6 +154,8 @@ class LogFollower(threading.Thread):
         self.lines += len(texts)
         self.bytes += len(written)
         self.tail.extend(texts[-TAIL:])
+        if self._hearing:
+            self._hearing.offer(self.pod, stamps_and_texts, leads=self._leads)
         if self._screen:
             self._screen.offer(self._prefix, texts)
 

@@ -18,6 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind,
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
@@ -43,11 +44,12 @@ class Target:
 class Observer:
     """Feeds changes of one workload until `close`."""
 
-    def __init__(self, kube: Kube, target: Target, clock: Clock) -> None:
+    def __init__(self, kube: Kube, target: Target, clock: Clock, *, progress: bool = False) -> None:
         self._kube, self._target, self._clock = kube, target, clock
         self._queue: queue.SimpleQueue[changes.Change] = queue.SimpleQueue()
         self._exists = False
         self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
+        self._hearing = Hearing(progress=progress)
         self.followers: dict[tuple[str, str, int], LogFollower] = {}
         self.selectors: tuple[Selector, ...] = ()
         self._watches: list[Watch] = []
@@ -67,11 +69,14 @@ class Observer:
         """Yield changes for ever, a tick at least every second."""
         ticked = self._clock.now()
         while True:
+            now = self._clock.now()
+            if now >= ticked + _TICK:
+                ticked = now
+                yield self._hearing.change(now) or changes.Tick(at=now)
+                continue
             try:
-                change = self._queue.get(timeout=max(0.0, ticked + _TICK - self._clock.now()))
+                change = self._queue.get(timeout=ticked + _TICK - now)
             except queue.Empty:
-                ticked = self._clock.now()
-                yield changes.Tick(at=ticked)
                 continue
             yield change
             if isinstance(change, changes.Output):
@@ -109,6 +114,8 @@ class Observer:
             container=container,
             file=self._target.logs / f"{pod}.{container}{suffix}.log",
             screen=self.screen if leads else None,
+            hearing=self._hearing,
+            leads=leads,
             prefix=pod,
             previous=previous,
         )

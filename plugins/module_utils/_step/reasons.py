@@ -121,6 +121,12 @@ REASONS: Mapping[str, Reason] = {
     "DeadlineExceeded": Reason("deadline", "Raise the deadline in the recipe, or make the work shorter."),
     "ProgressDeadlineExceeded": Reason("deadline", "Find out in its events and logs what does not become ready."),
     "Timeout": Reason("timeout", "Raise 'timeout' or find out what hangs."),
+    "PendingTimeout": Reason("timeout", "Make room for it, or ask for less, or raise 'pending_timeout'."),
+    "NoOutputTimeout": Reason(
+        "timeout",
+        "Find the rank that waits for another one, or for storage; if it works in silence, let it write a line now and "
+        "then, or raise 'no_output_timeout'.",
+    ),
     # From outside.
     "LockLost": Reason("interrupted", "Follow it there."),
     "Deleted": Reason("interrupted", "Run the same command again to start anew."),

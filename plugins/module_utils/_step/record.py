@@ -72,6 +72,8 @@ class Journal:
             "started": iso(self.started),
             "finished": None,
             "phases": [],
+            "progress": None,
+            "restarts": 0,
             "pods": [],
             "resources": {},
             "log_tail": [],
@@ -95,6 +97,11 @@ def phases(state: State, finished: float | None) -> list[Record]:
         {"name": name, "started": iso(at), "finished": None if end is None else iso(max(at, end))}
         for (name, at), end in zip(entered, ends, strict=True)
     ]
+
+
+def course(state: State) -> Record:
+    """Return how far the program got, and how often it was started again."""
+    return {"progress": state.progress.to_record() if state.progress else None, "restarts": state.restarts}
 
 
 def pods(state: State, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> list[Record]:

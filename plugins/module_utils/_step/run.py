@@ -26,8 +26,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft,
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, Rules, State
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, rules
 
 Say = Callable[[str], None]
 
@@ -149,20 +149,11 @@ class StepRun:
 
     def _session(self, journal: Journal, started: float) -> Session:
         task, plan = self.task, self.plan
-        rules = Rules(
-            kind=plan.kind,
-            name=plan.ref.name,
-            started=started,
-            timeout=task.waits.timeout,
-            heartbeat=task.waits.heartbeat,
-            patience=task.waits.patience,
-            until=task.until,
-            fail_on=task.fail_on,
-        )
+        judged = rules(task, plan.kind, plan.ref.name, started=started)
         target = Target(
             kind=plan.kind, ref=plan.ref, selectors=plan.kind.selectors(plan.workload), logs=task.evidence / "logs"
         )
-        return Session(self.kube, target, rules, journal, clock=self.clock, say=self.say)
+        return Session(self.kube, target, judged, journal, clock=self.clock, say=self.say)
 
     def _finish(self, state: State, entry: Entry, journal: Journal, *, changed: bool) -> Record:
         ending, ours = self._true_ending(t.cast(Ending, state.ending))

@@ -32,7 +32,7 @@ class Session:
     def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, clock: Clock, say: Say) -> None:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
         self._clock, self._say = clock, say
-        self._observer = Observer(kube, target, clock)
+        self._observer = Observer(kube, target, clock, progress=rules.progress is not None)
 
     def lost_lock(self, holder: str) -> None:
         """End the session because another controller took over; called from the lock's thread."""
@@ -56,14 +56,14 @@ class Session:
         return self._keep(state)
 
     def _one(self, state: State, change: changes.Change) -> State:
-        before = state.phases
+        before = (state.phases, state.beat)
         state, lines = reduce(state, change, self._rules)
         # A job's own words come before ours about it.
         for line in (*self._observer.screen.drain(), *lines):
             self._say(line)
         self._observer.follow_logs(state)
-        if state.phases != before:
-            self._journal.write(phases=record.phases(state, None))
+        if (state.phases, state.beat) != before:
+            self._journal.write(phases=record.phases(state, None), **record.course(state))
         return state
 
     def _pods(self) -> list[Document]:
@@ -104,6 +104,7 @@ class Session:
             "cause": record.cause(ending.cause),
             "workload": {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name},
             "phases": record.phases(state, finished),
+            **record.course(state),
             "pods": pods,
             "resources": record.resources(pods, finished),
             "log_tail": self._leader_tail(state),

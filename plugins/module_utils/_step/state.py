@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import PENDING, Kind, Verdict
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Patience
+from ansible_collections.mlops.eks.plugins.module_utils._step.progress import Progress
 
 Outcome = t.Literal["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost"]
 GOOD: tuple[Outcome, ...] = ("succeeded", "ready", "skipped")
@@ -21,12 +23,19 @@ Phase = t.Literal["queued", "pulling", "running", "finishing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What ends the step. Times in seconds; `started` since the epoch."""
+    """What ends the step. Times in seconds, 0 for no limit; `started` since the epoch.
+
+    `earlier` is what earlier attempts of the step took: `timeout` covers them all.
+    """
 
     kind: Kind
     name: str
     started: float
     timeout: float = 86400.0
+    no_output_timeout: float = 0.0
+    pending_timeout: float = 0.0
+    earlier: float = 0.0
+    progress: re.Pattern[str] | None = None
     heartbeat: float = 60.0
     patience: Patience = field(default_factory=Patience)
     until: Expression | None = None
@@ -47,7 +56,9 @@ class State:
 
     `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of
     each present suspicion to when it was first seen. `phases` maps each phase entered to its start. `held` are events
-    that may turn out to be ours.
+    that may turn out to be ours. `runs` says whether the workload runs, since `turned`; `wrote` is when any container
+    wrote last, `last_line` its pod and words; `beat` when the last heartbeat was. `restarts` counts what was started
+    again, `replaced` the part of it that pods of the same name made unseen.
     """
 
     workload: Document | None = None
@@ -62,6 +73,15 @@ class State:
     summary: str = ""
     trouble: str = ""
     spoke: float = 0.0
+    beat: float = 0.0
+    runs: bool = False
+    replaced: int = 0
+    restarts: int = 0
+    turned: float = 0.0
+    wrote: float = 0.0
+    last_line: tuple[str, str] | None = None
+    progress: Progress | None = None
+    progressed: float = 0.0
     began: float = 0.0
     ending: Ending | None = None
 
@@ -73,4 +93,4 @@ class State:
 
 def start(rules: Rules, at: float) -> State:
     """Return the state before anything was observed."""
-    return State(phases={"queued": rules.started}, spoke=at, began=at)
+    return State(phases={"queued": rules.started}, spoke=at, beat=at, turned=at, began=at)

@@ -15,16 +15,27 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import check_release, helm_release
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
+    check_release,
+    helm_release,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
+
+# Parameters in which a negative number has no meaning.
+_SECONDS = ("timeout", "no_output_timeout", "pending_timeout")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:
-    """How long each thing may take, in seconds."""
+    """How long each thing may take, in seconds; 0 for no limit."""
 
     timeout: float = 86400.0
+    no_output: float = 0.0
+    pending: float = 0.0
     heartbeat: float = 60.0
     lock: float = 0.0
     patience: Patience = field(default_factory=Patience)
@@ -58,6 +69,7 @@ class Task:
     after: tuple[str, ...] = ()
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
+    progress: re.Pattern[str] | None = None
     waits: Waits = field(default_factory=Waits)
 
     @property
@@ -77,9 +89,18 @@ class Task:
 
 
 def waits(params: Mapping[str, t.Any]) -> Waits:
-    """Return the waits that a module's parameters set."""
+    """Return the waits that a module's parameters set.
+
+    Raises:
+        InvalidInputError: one is negative.
+    """
+    for name in _SECONDS:
+        if (params.get(name) or 0) < 0:
+            raise InvalidInputError(f"{name}: expected 0 or more seconds, found {params[name]:g}.")
     return Waits(
         timeout=params["timeout"],
+        no_output=params["no_output_timeout"],
+        pending=params["pending_timeout"],
         heartbeat=params["heartbeat"],
         lock=params.get("lock_timeout") or 0,
         patience=Patience(
@@ -88,6 +109,24 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
             unschedulable=params["unschedulable_grace"],
             max_restarts=params["max_restarts"],
         ),
+    )
+
+
+def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float = 0.0) -> Rules:
+    """Return what workload `name` is judged by; `earlier` attempts took as many seconds."""
+    return Rules(
+        kind=kind,
+        name=name,
+        started=started,
+        earlier=earlier,
+        timeout=task.waits.timeout,
+        no_output_timeout=task.waits.no_output,
+        pending_timeout=task.waits.pending,
+        heartbeat=task.waits.heartbeat,
+        patience=task.waits.patience,
+        progress=task.progress,
+        until=task.until,
+        fail_on=task.fail_on,
     )
 
 
@@ -118,6 +157,7 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
         after=tuple(params["after"] or ()),
         until=parse(params["until"]) if params["until"] else None,
         fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+        progress=progress_pattern(params["progress"]) if params["progress"] else None,
         waits=waits(params),
     )
     check_release(task.helm_release)

@@ -53,6 +53,7 @@ POD = closed(
 )
 PHASE = closed(name={"enum": ["queued", "pulling", "running", "finishing"]}, started=TIME, finished=MAYBE_TIME)
 CAUSE = closed(reason=TEXT, category=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES)
+PROGRESS = closed(done=NUMBER, total={"type": ["number", "null"]}, rate={"type": ["number", "null"]}, at=TIME)
 OUTCOMES = ["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost", "running"]
 CONTRACT = closed(
     schema={"const": 1},
@@ -78,6 +79,8 @@ CONTRACT = closed(
     started=TIME,
     finished=MAYBE_TIME,
     phases={"type": "array", "items": PHASE},
+    progress={"anyOf": [{"type": "null"}, PROGRESS]},
+    restarts={"type": "integer"},
     pods={"type": "array", "items": POD},
     resources={"type": "object", "additionalProperties": closed(requested=NUMBER, seconds=NUMBER)},
     log_tail={**LINES, "maxItems": 40},

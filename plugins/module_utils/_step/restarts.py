@@ -1,0 +1,68 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""How often parts of a workload were started again: by the kubelet, by a Job's backoffLimit, or by an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
+
+
+def of_containers(pod: Document) -> int:
+    """Return how often the kubelet started containers of this pod again."""
+    return sum(container.restarts for container in pod_view.containers(pod))
+
+
+def replaced(before: Document | None, after: Document) -> int:
+    """Return the restarts that are forgotten with `before`, when another pod of the same name takes its place."""
+    if before is None or before["metadata"].get("uid") == after["metadata"].get("uid"):
+        return 0
+    return 1 + of_containers(before)
+
+
+def count(state: State, rules: Rules) -> int:
+    """Return every restart so far; pods of a server's earlier life do not count."""
+    after = rules.started if rules.kind.serves else 0.0
+    pods = [pod for pod in state.pods.values() if _born(pod) + 1 > after]
+    by_role: dict[str, list[Document]] = {}
+    for pod in pods:
+        by_role.setdefault(rules.kind.role(pod), []).append(pod)
+    again = sum(_followed(group, state.gone, serves=rules.kind.serves) for group in by_role.values())
+    return state.replaced + again + sum(of_containers(pod) for pod in pods)
+
+
+def _followed(pods: list[Document], gone: frozenset[str], *, serves: bool) -> int:
+    """Return how many pods of one role came to an untimely end and have a later one in their place."""
+    # What a server's rollout deletes has done its work.
+    ends = sorted(
+        _ended(pod)
+        for pod in pods
+        if pod_view.phase(pod) == "Failed"
+        or (not serves and pod_view.name(pod) in gone and pod_view.phase(pod) != "Succeeded")
+    )
+    followed, births = 0, iter(sorted(map(_born, pods)))
+    for end in ends:
+        # Times have whole seconds: a pod may be followed in the second it ended in, but not by itself.
+        if next((born for born in births if born >= end), None) is None:
+            break
+        followed += 1
+    return followed
+
+
+def _born(pod: Document) -> float:
+    return _moment([pod["metadata"].get("creationTimestamp")])
+
+
+def _ended(pod: Document) -> float:
+    ends = [container.finished for container in pod_view.containers(pod)]
+    end = _moment([*ends, pod["metadata"].get("deletionTimestamp")])
+    return max(end, _born(pod) + 0.5)
+
+
+def _moment(times: Iterable[str | None]) -> float:
+    return max((from_iso(time) for time in times if time), default=0.0)
