@@ -1,0 +1,95 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Kueue's Workload: the gate in front of any workload that is queued.
+
+Source: kueue v0.18.2 apis/kueue/v1beta2/workload_types.go, pkg/controller/core/workload_controller.go and
+pkg/workload/workload.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
+
+API_VERSION, PLURAL = "kueue.x-k8s.io/v1beta2", "workloads"
+
+
+def gate(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
+    """Return why Kueue holds the workload `entry` back, in one sentence with Kueue's own numbers.
+
+    `owners` are more uids by which its Workloads may be known, such as those of its pods. `None` when Kueue has
+    nothing to do with it, or lets it run.
+    """
+    uids = {entry["metadata"].get("uid"), *owners}
+    held = [found for found in workloads if _belongs(found, uids) and not is_true(found, "Finished")]
+    # Several belong to a set of groups or to an elastic job: one that is held back says why.
+    said = [why for why in map(_why, sorted(held, key=_age)) if why]
+    return said[0] if said else None
+
+
+def _belongs(found: Document, uids: Collection[str | None]) -> bool:
+    return any(owner.get("uid") in uids for owner in found["metadata"].get("ownerReferences") or ())
+
+
+def _age(found: Document) -> tuple[str, str]:
+    return str(found["metadata"].get("creationTimestamp") or ""), str(found["metadata"].get("name") or "")
+
+
+def _why(found: Document) -> str | None:
+    if found["spec"].get("active") is False or is_true(found, "DeactivationTarget"):
+        why = _message(found, "DeactivationTarget") or _message(found, "Evicted")
+        return _sentence("Kueue has deactivated it and will not try again", why)
+    if is_true(found, "Admitted"):
+        return _starting(found)
+    if is_true(found, "QuotaReserved"):
+        return _sentence(f"Kueue has reserved its quota in {_queue(found)} but not admitted it", _checks(found))
+    waits = _message(found, "QuotaReserved") or _message(found, "BlockedOnPreemptionGates")
+    if is_true(found, "Evicted"):
+        return _evicted(found, waits)
+    return _sentence(f"Kueue holds it back in {_queue(found)}", waits)
+
+
+def _starting(found: Document) -> str | None:
+    """Return what Kueue waits for after it has let the workload go: it takes the quota back in the end."""
+    ready = condition(found, "PodsReady") or {}
+    if ready.get("status") != "False":
+        return None
+    return _sentence(f"Kueue has admitted it to {_queue(found)}", str(ready.get("message") or ""))
+
+
+def _evicted(found: Document, waits: str) -> str:
+    reason = str((condition(found, "Evicted") or {}).get("reason") or "")
+    again = ((found.get("status") or {}).get("requeueState") or {}).get("requeueAt")
+    # While it waits to be queued again, the reservation's message repeats the eviction's.
+    messages = dict.fromkeys((_message(found, "Preempted"), _message(found, "Evicted"), waits))
+    why = "; ".join(message.rstrip(".") for message in messages if message)
+    return _sentence(f"Kueue has evicted it ({reason})", why + (f"; queued again at {again}" if again else ""))
+
+
+def _queue(found: Document) -> str:
+    admission = (found.get("status") or {}).get("admission") or {}
+    if admission.get("clusterQueue"):
+        return f"ClusterQueue {admission['clusterQueue']}"
+    return f"LocalQueue {found['spec'].get('queueName') or '(none)'}"
+
+
+def _checks(found: Document) -> str:
+    """Return the admission checks that are not ready, each with its own words."""
+    states = (found.get("status") or {}).get("admissionChecks") or ()
+    open_ones = [check for check in states if check.get("state") != "Ready"]
+    said = [
+        f"check {check['name']} is {check.get('state')} ({check.get('message') or 'no message'})" for check in open_ones
+    ]
+    return "; ".join(said) or _message(found, "Admitted")
+
+
+def _message(found: Document, kind: str) -> str:
+    return str((condition(found, kind) or {}).get("message") or "")
+
+
+def _sentence(subject: str, why: str) -> str:
+    line = " ".join(why.split()).rstrip(".")
+    return f"{subject}: {line}." if line else f"{subject}."

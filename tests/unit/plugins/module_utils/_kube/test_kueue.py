@@ -1,0 +1,46 @@
+"""Why Kueue holds a workload back, in words."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate
+
+Document = dict[str, t.Any]
+FILE = Path(__file__).parents[4] / "fixtures" / "status" / "kueue.yaml"
+CASES = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+ENTRY = {"metadata": {"name": "x", "uid": "mine"}}
+
+
+def held(status: Document, *, owner: str = "mine", name: str = "job-x-1", **spec: t.Any) -> Document:
+    metadata = {"name": name, "creationTimestamp": name, "ownerReferences": [{"uid": owner}]}
+    return {"metadata": metadata, "spec": {"queueName": "team-a", **spec}, "status": status}
+
+
+WAITS = CASES[0]["status"]
+RUNS = next(case["status"] for case in CASES if case["name"] == "it runs")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_what_is_said(case: Document) -> None:
+    assert case["source"]
+    assert gate([held(case["status"], **case.get("spec", {}))], ENTRY) == case["said"]
+
+
+def test_the_workload_of_somebody_else_says_nothing() -> None:
+    assert gate([held(WAITS, owner="other")], ENTRY) is None
+    assert gate([], ENTRY) is None
+    assert gate([{"metadata": {"name": "orphan"}, "spec": {}, "status": WAITS}], ENTRY) is None
+
+
+def test_pods_may_own_the_workload() -> None:
+    assert gate([held(WAITS, owner="pod-uid")], ENTRY, owners={"pod-uid"}) == CASES[0]["said"]
+
+
+def test_of_several_the_one_that_is_held_back_speaks() -> None:
+    found = [held(RUNS, name="a"), held({}, name="c"), held(WAITS, name="b")]
+    assert gate(found, ENTRY) == CASES[0]["said"]
