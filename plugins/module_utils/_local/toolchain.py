@@ -66,4 +66,6 @@ def environment(go: Path) -> dict[str, str]:
     environ = dict(os.environ)
     environ["PATH"] = f"{go.parent}:{environ.get('PATH', '')}"
     environ["CGO_ENABLED"] = "0"
+    # Compilers that collect their garbage less often need more memory and a tenth to a quarter less time.
+    environ.setdefault("GOGC", "400")
     return environ

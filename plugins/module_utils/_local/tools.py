@@ -71,7 +71,7 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(
             name="coredns",
-            binaries={"coredns": "github.com/coredns/coredns"},
+            binaries={"coredns": "mlops.eks/tools/coredns"},
             version_of="github.com/coredns/coredns",
         ),
         Tool(name="pause", binaries={"pause": "mlops.eks/tools/pause"}),
