@@ -31,7 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handl
 OUT = Path(__file__).parent / "fixtures" / "changes"
 Document = dict[str, t.Any]
 _METADATA = (
-    *("name", "namespace", "uid", "labels", "creationTimestamp", "deletionTimestamp"),
+    *("name", "namespace", "uid", "labels", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
     *("ownerReferences", "resourceVersion", "generation"),
 )
 _NOISE = {
@@ -41,7 +41,7 @@ _NOISE = {
     "condition": ("observedGeneration", "lastProbeTime"),
 }
 _TEMPLATES = ("template", "leaderTemplate", "workerTemplate", "submitterPodTemplate", "volumeClaimTemplates")
-_CONTAINER = ("name", "image", "resources")
+_CONTAINER = ("name", "image", "resources", "restartPolicy")
 _LIMIT = 150.0
 
 

@@ -49,7 +49,7 @@ def test_an_image_that_cannot_be_pulled(space: Space) -> None:
 
     assert "localhost/mlops-eks/absent:1" in shown
     assert "Check the image name" in shown
-    assert space.record("run")["cause"]["reason"] in ("ErrImagePull", "ImagePullBackOff")
+    assert space.record("run")["cause"]["category"] == "image_pull"
 
 
 def test_a_missing_secret(space: Space) -> None:

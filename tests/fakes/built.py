@@ -43,7 +43,7 @@ def pod(
     status = {"name": "main", "state": state, "lastState": last or {}, "restartCount": more.pop("restarts", 0)}
     entry = {
         "metadata": {"name": name, "labels": {}},
-        "spec": {"nodeName": "n", "containers": [{"name": "main", "image": "i"}]},
+        "spec": {"nodeName": "n", "restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]},
         "status": {"phase": more.pop("phase", "Pending"), "containerStatuses": [status], **more},
     }
     return changes.PodSeen(at=BEGIN + after, entry=entry)

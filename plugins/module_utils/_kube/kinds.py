@@ -72,4 +72,5 @@ def unknown(api_version: str, kind: str, plural: str, *, serves: bool = False, n
         selectors=lambda entry: (labelled({_INSTANCE: label(entry, _INSTANCE) or name(entry)}),),
         role=plain_role,
         namespaced=namespaced,
+        replaces=False,
     )

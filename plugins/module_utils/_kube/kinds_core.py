@@ -88,6 +88,23 @@ def _ordinal(pod: Document) -> str:
     return f"replica-{label(pod, 'apps.kubernetes.io/pod-index') or name(pod).rpartition('-')[2]}"
 
 
+_REPLICA_SET = re.compile(r'replica ?set "([^"]+)"', re.IGNORECASE)
+
+
+def _of_newest_replica_set(entry: Document, pod: Document) -> bool:
+    """Return whether a pod is of the replica set that the Deployment is moving to; its condition names it."""
+    if behind(entry):
+        return False
+    named = _REPLICA_SET.search(str((condition(entry, "Progressing") or {}).get("message")))
+    template = label(pod, "pod-template-hash")
+    return named is None or not template or named[1].endswith(f"-{template}")
+
+
+def _of_update_revision(entry: Document, pod: Document) -> bool:
+    newest = status(entry).get("updateRevision")
+    return not behind(entry) and (not newest or label(pod, "controller-revision-hash") == newest)
+
+
 ROWS = (
     Kind(
         api_version="batch/v1",
@@ -109,6 +126,7 @@ ROWS = (
         selectors=by_match_labels,
         role=plain_role,
         between=lambda entry: {"ReplicaSet": rf"{re.escape(name(entry))}-[a-z0-9]+"},
+        current=_of_newest_replica_set,
     ),
     Kind(
         api_version="apps/v1",
@@ -118,6 +136,7 @@ ROWS = (
         judge=_stateful_set,
         selectors=by_match_labels,
         role=_ordinal,
+        current=_of_update_revision,
     ),
     Kind(
         api_version="v1",

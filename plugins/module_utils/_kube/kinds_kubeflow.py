@@ -100,6 +100,8 @@ ROWS = (
         role=_mpi_role,
         leader=lambda _: "launcher",
         between=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
+        # It waits for its launcher, whatever becomes of the workers.
+        replaces=False,
     ),
     *map(_replicated, ("PyTorch", "TF", "XGBoost", "Paddle", "JAX")),
     Kind(

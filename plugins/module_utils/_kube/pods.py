@@ -10,13 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.units import quantity
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """One container of a pod. `ended` is its last termination, of this instance or the one before."""
+    """One container of a pod. `ended` is its last termination, of this instance or the one before.
+
+    `sidecar` is an init container that is to go on; `memory` is its limit as the recipe spells it.
+    """
 
     name: str
     image: str
@@ -29,6 +34,8 @@ class Container:
     exit_code: int | None
     ended: Document
     init: bool
+    sidecar: bool
+    memory: str
 
     @property
     def has_log(self) -> bool:
@@ -64,12 +71,20 @@ def _container(spec: Document, status: Document, *, init: bool) -> Container:
         exit_code=detail.get("exitCode"),
         ended=detail if name == "terminated" else last,
         init=init,
+        sidecar=init and spec.get("restartPolicy") == "Always",
+        memory=str(((spec.get("resources") or {}).get("limits") or {}).get("memory", "")),
     )
 
 
 def name(pod: Document) -> str:
     """Return the pod's name."""
     return str(pod["metadata"]["name"])
+
+
+def created(pod: Document) -> float:
+    """Return when it was created, in seconds since the epoch; 0 when nobody said."""
+    stamp = pod["metadata"].get("creationTimestamp")
+    return from_iso(stamp) if stamp else 0.0
 
 
 def phase(pod: Document) -> str:
@@ -80,6 +95,59 @@ def phase(pod: Document) -> str:
 def node(pod: Document) -> str | None:
     """Return the node the pod is on, or `None` while it is not scheduled."""
     return t.cast(str | None, pod["spec"].get("nodeName"))
+
+
+def deleted_since(pod: Document) -> float | None:
+    """Return when its deletion was asked for, in seconds since the epoch, or `None`."""
+    metadata = pod["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        return None
+    # The stamp is when it must be gone: its grace lies before that.
+    return from_iso(metadata["deletionTimestamp"]) - float(metadata.get("deletionGracePeriodSeconds") or 0)
+
+
+class Disruption(t.NamedTuple):
+    """Why something took the pod off its node. `at` is in seconds since the epoch, `None` when nobody said."""
+
+    reason: str
+    message: str
+    at: float | None
+
+
+# Reasons of the condition DisruptionTarget that mean the loss of the node (Kubernetes v1.35
+# pkg/controller/tainteviction/taint_eviction.go, pkg/controller/podgc/gc_controller.go).
+_LOST = ("DeletionByTaintManager", "DeletionByPodGC")
+# What the kubelet writes into the status of a pod that it ended (pkg/kubelet/{eviction,nodeshutdown,preemption}),
+# and older control planes into that of a pod whose node is silent (pkg/util/node/node.go).
+_BY_STATUS = {
+    "Evicted": "Evicted",
+    "Terminated": "NodeShutdown",
+    "NodeShutdown": "NodeShutdown",
+    "Preempting": "PreemptionByKubelet",
+    "NodeLost": "NodeLost",
+}
+
+
+def disruption(pod: Document) -> Disruption | None:
+    """Return what took the pod off its node, or `None` while nothing did."""
+    status, target = pod.get("status") or {}, condition(pod, "DisruptionTarget") or {}
+    at, ready = _since(target), condition(pod, "Ready") or {}
+    if ready.get("status") == "False" and (at is None or target.get("reason") in _LOST):
+        # Of a silent node its pods are said to be unready long before they are deleted.
+        at = min(filter(None, (at, _since(ready))), default=None)
+    said = str(status.get("message") or "")
+    if status.get("reason") in _BY_STATUS:
+        return Disruption(_BY_STATUS[status["reason"]], said or str(target.get("message") or ""), at)
+    if phase(pod) == "Unknown":
+        return Disruption("NodeLost", said or "its state is unknown, its node is silent", at)
+    if target.get("status") != "True":
+        return None
+    reason = str(target.get("reason") or "")
+    return Disruption("NodeLost" if reason in _LOST else reason, str(target.get("message") or said), at)
+
+
+def _since(found: Document) -> float | None:
+    return from_iso(found["lastTransitionTime"]) if found.get("lastTransitionTime") else None
 
 
 def unschedulable(pod: Document) -> str | None:

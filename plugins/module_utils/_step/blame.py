@@ -1,76 +1,120 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which container is to blame when a step failed, and what it died of."""
+"""Which death among the pods of a failed workload is the root cause, and which are its consequences.
+
+What happened first is to blame; clocks differ and times have whole seconds, so of what happened together the kind
+decides: a lost node rather than the out-of-memory kill on it, that rather than the broken pipe of another rank, and
+that rather than those who were killed because of it.
+"""
 
 from __future__ import annotations
 
+import typing as t
 from collections.abc import Iterator, Mapping
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, of_container, sentence
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod
+from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import Category
 
-# Exit codes of SIGKILL and SIGTERM.
-_KILLED = (137, 143)
+# Of what happened at the same time, the earlier in this list is to blame.
+_RANKS: tuple[Category, ...] = (
+    *("node_lost", "evicted", "preempted", "memory", "configuration", "init", "probe", "program", "sidecar"),
+    *("workload", "interrupted"),
+)
+# Seconds by which the evidence of a trouble may come after what others suffer from it: a silent node is declared lost
+# after 50 s (kube-controller-manager --node-monitor-grace-period), and clocks of nodes differ a little.
+_LATE: Mapping[Category, float] = {"node_lost": 60.0, "memory": 2.0}
+# Of what was overcome (restarted, replaced), only what lies this shortly before the failure can have led to it.
+_RELATED = 60.0
+# A container that ended this many seconds before its pod was taken off its node did not end because of it.
+_SETTLED = 5.0
 
 
-def first_failure(pods: Mapping[str, Document]) -> Cause | None:
-    """Return the cause of the container that failed first: the others suffer from it."""
-    # Of those that ended in the same second, one that was killed was rather a victim.
-    found = [
-        ((when(container), container.ended["exitCode"] in _KILLED, pod_view.name(pod)), pod, container)
-        for pod in pods.values()
-        for container in failures(pod)
-    ]
-    if not found:
+class _Death(t.NamedTuple):
+    """`standing` means that nothing was put in its place; a `hint` alone explains no failure."""
+
+    onset: float
+    cause: Cause
+    standing: bool
+    leads: bool
+    hint: bool = False
+
+    @property
+    def order(self) -> tuple[t.Any, ...]:
+        category = self.cause.category
+        rank = _RANKS.index(category) if category in _RANKS else len(_RANKS)
+        onset = self.onset if self.onset == float("inf") else int(self.onset)
+        return onset, self.cause.reason == "Killed", rank, self.leads, self.cause.object
+
+
+def root_cause(
+    pods: Mapping[str, Document], warnings: tuple[Document, ...], *, kind: Kind, workload: Document | None
+) -> Cause | None:
+    """Return what the failure of the workload began with, or `None` when no pod explains it."""
+    found = list(_deaths(pods, warnings, kind, workload))
+    real = [death for death in found if not death.hint]
+    standing = [death for death in real if death.standing] or real
+    if not standing:
         return None
-    _, pod, container = min(found, key=lambda one: one[0])
-    return ended(pod, container)
+    first = min(death.onset for death in standing)
+    related = [death for death in found if death in standing or first - _RELATED <= death.onset]
+    return min(related, key=lambda death: death.order).cause
 
 
-def ended(pod: Document, container: Container) -> Cause:
-    """Return why a container's last instance ended."""
-    code, reason = container.ended.get("exitCode"), str(container.ended.get("reason") or "Error")
-    if reason == "OOMKilled":
-        limit = _limit(pod, container.name)
-        message = (
-            f"it used more memory than its limit{f' of {limit}' if limit else ''} and was killed (exit code {code})."
-        )
-        return of_container(pod, container, reason, message)
-    said = str(container.ended.get("message") or "").strip()
-    message = f"it ended with exit code {code}{_signal(code)}." + (f" {sentence(said)}" if said else "")
-    return of_container(pod, container, reason, message)
+def _deaths(
+    pods: Mapping[str, Document], warnings: tuple[Document, ...], kind: Kind, workload: Document | None
+) -> Iterator[_Death]:
+    newest = _newest(pods, kind)
+    for pod in pods.values():
+        leads = workload is not None and kind.leads(workload, pod)
+        whole = of_pod(pod, warnings)
+        if whole and not _over_before(pod, whole[1]):
+            cause, at = whole
+            yield _Death(_onset(cause, at, pod), cause, not _replaced(pod, at, newest, kind), leads)
+            continue
+        deleted = pod_view.deleted_since(pod)
+        for container in failures(pod):
+            at = ended_at(container)
+            if deleted is not None and at >= deleted:
+                continue
+            cause = of_instance(pod, container, warnings)
+            standing = container.state != "running" and container.exit_code != 0
+            yield _Death(
+                at - _LATE.get(cause.category, 0.0), cause, standing and not _replaced(pod, at, newest, kind), leads
+            )
+        # An operator deletes pods after a failure; one that was deleted before may have led to it.
+        if deleted is not None and not kind.serves:
+            said = (
+                f"somebody deleted it from node {pod_view.node(pod)}" if pod_view.node(pod) else "somebody deleted it"
+            )
+            cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", said)
+            yield _Death(deleted, cause, standing=False, leads=leads, hint=True)
 
 
-def failures(pod: Document) -> Iterator[Container]:
-    """Yield the containers of which an instance failed."""
-    for container in pod_view.containers(pod):
-        if container.ended.get("exitCode"):
-            yield container
+def _onset(cause: Cause, at: float | None, pod: Document) -> float:
+    # A pod without any date is one of a node that told nothing any more.
+    known = at if at is not None else min((ended_at(one) for one in failures(pod)), default=0.0)
+    return known - _LATE.get(cause.category, 0.0)
 
 
-def ran(container: Container) -> float:
-    """Return for how many seconds the last ended instance ran."""
-    started, finished = container.ended.get("startedAt"), container.ended.get("finishedAt")
-    return from_iso(finished) - from_iso(started) if started and finished else 0.0
+def _over_before(pod: Document, at: float | None) -> bool:
+    """Return whether it had failed by itself when it was taken off its node, as orphaned and drained pods had."""
+    return at is not None and any(ended_at(one) < at - _SETTLED for one in failures(pod))
 
 
-def when(container: Container) -> float:
-    """Return when the last instance ended, in seconds since the epoch."""
-    finished = container.ended.get("finishedAt")
-    return from_iso(finished) if finished else float("inf")
+def _newest(pods: Mapping[str, Document], kind: Kind) -> dict[str, float]:
+    """Return when the newest pod of each role was created."""
+    found: dict[str, float] = {}
+    for pod in pods.values():
+        role = kind.role(pod)
+        found[role] = max(found.get(role, 0.0), pod_view.created(pod))
+    return found
 
 
-def _limit(pod: Document, name: str) -> str:
-    for container in pod["spec"]["containers"]:
-        if container["name"] == name:
-            return str(((container.get("resources") or {}).get("limits") or {}).get("memory", ""))
-    return ""
-
-
-def _signal(code: int | None) -> str:
-    names = {130: " (SIGINT)", 134: " (SIGABRT)", 137: " (SIGKILL)", 139: " (segmentation fault)", 143: " (SIGTERM)"}
-    return names.get(code or 0, "")
+def _replaced(pod: Document, at: float | None, newest: Mapping[str, float], kind: Kind) -> bool:
+    """Return whether another pod took its role after it had ended."""
+    return at is not None and newest[kind.role(pod)] > max(at, pod_view.created(pod))

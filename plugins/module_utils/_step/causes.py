@@ -24,6 +24,7 @@ class Cause:
     message: str
     remedy: str
     container: str = ""
+    role: str = ""
     log_tail: tuple[str, ...] = ()
 
     @classmethod
@@ -46,7 +47,10 @@ class Cause:
         return {**asdict(self), "category": self.category, "log_tail": list(self.log_tail)}
 
     def __str__(self) -> str:
-        where = f"{self.object} ({self.container})" if self.container else self.object
+        # The role is the rank people think in; many pods have it in their name.
+        role = self.role if self.role not in ("", "pod") and not self.object.endswith(self.role) else ""
+        detail = ", ".join(filter(None, (role, self.container)))
+        where = f"{self.object} ({detail})" if detail else self.object
         return f"{where}: {self.reason}: {self.message} {self.remedy}".strip()
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
-from ansible_collections.mlops.eks.plugins.module_utils._step.blame import first_failure
+from ansible_collections.mlops.eks.plugins.module_utils._step.blame import root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
@@ -22,7 +22,7 @@ _FIRST_LOOK = 30.0
 
 def end(state: State, change: Change, rules: Rules) -> State:
     """Return the state with its ending, if `change` brought one."""
-    ending = _ending(state, change, rules)
+    ending = _named(_ending(state, change, rules), state, rules)
     return replace(state, ending=ending, phases={**state.phases, "finishing": change.at}) if ending else state
 
 
@@ -34,7 +34,7 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     if state.verdict.state in ("succeeded", "ready"):
         return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
     if state.verdict.state == "failed":
-        return _failure(state, subject)
+        return _failure(state, rules)
     if isinstance(change, WorkloadGone):
         said = "it was deleted while it ran."
         return _bad("lost", "Deleted", subject, said, "Run the same command again to start anew.")
@@ -43,6 +43,15 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
     late = overdue(state, change.at, rules) if known else None
     return Ending(outcome="timed_out", cause=late) if late else None
+
+
+def _named(ending: Ending | None, state: State, rules: Rules) -> Ending | None:
+    """Return the ending with the role of the pod that its cause names."""
+    if ending is None or ending.cause is None:
+        return ending
+    kind, _, subject = ending.cause.object.partition("/")
+    pod = state.pods.get(subject) if kind == "Pod" else None
+    return replace(ending, cause=replace(ending.cause, role=rules.kind.role(pod))) if pod else ending
 
 
 def taken_over(subject: str, holder: str) -> Ending:
@@ -57,13 +66,13 @@ def settle(state: State, pods: list[Document], rules: Rules) -> State:
     """
     state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}})
     if state.ending and state.ending.outcome == "failed" and state.verdict.state == "failed":
-        return replace(state, ending=_failure(state, f"{rules.kind.kind}/{rules.name}"))
+        return replace(state, ending=_named(_failure(state, rules), state, rules))
     return state
 
 
-def _failure(state: State, subject: str) -> Ending:
-    own = state.verdict
-    first = first_failure(state.pods)
+def _failure(state: State, rules: Rules) -> Ending:
+    own, subject = state.verdict, f"{rules.kind.kind}/{rules.name}"
+    first = root_cause(state.pods, tuple(state.warnings.values()), kind=rules.kind, workload=state.workload)
     if first is None or own.reason in ORDERED:
         said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
         return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")

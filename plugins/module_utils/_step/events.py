@@ -48,7 +48,13 @@ def line(entry: Document) -> str:
     return f"{about.get('kind')}/{about.get('name')}: {entry.get('reason')}: {text}"
 
 
+def seen(entry: Document) -> float:
+    """Return when the event was seen last, in seconds since the epoch; 0 when nobody said."""
+    stamp = entry.get("lastTimestamp") or entry.get("eventTime") or entry["metadata"].get("creationTimestamp")
+    return from_iso(stamp) if stamp else 0.0
+
+
 def _older(entry: Document, workload: Document) -> bool:
     """Return whether the event is of an earlier workload of the same name."""
-    seen = entry.get("lastTimestamp") or entry.get("eventTime") or entry["metadata"].get("creationTimestamp")
-    return bool(seen) and from_iso(seen) < from_iso(workload["metadata"]["creationTimestamp"])
+    at = seen(entry)
+    return bool(at) and at < from_iso(workload["metadata"]["creationTimestamp"])

@@ -28,7 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
-from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import doubts, suspicions
+from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, doubts, suspicions
 
 Lines = tuple[str, ...]
 # Events of other runs' pods pass through `held` as well; more than this are not kept.
@@ -86,8 +86,10 @@ def _heard(state: State, entries: tuple[Document, ...], rules: Rules) -> tuple[S
         if ours is None:
             held.append(entry)
         if ours and (key := events.identify(entry)) not in warnings:
-            warnings[key] = entry
             lines.append(events.line(entry)[:400])
+        if ours:
+            # A repetition tells when it happened last.
+            warnings[key] = entry
     return replace(state, warnings=warnings, held=tuple(held[-_HELD:])), tuple(lines)
 
 
@@ -98,8 +100,15 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
     ending = None
     # A server that is upgraded brings the accidents of its earlier life along.
     after = rules.started if rules.kind.serves else 0.0
-    present = suspicions(state.live, tuple(state.warnings.values()), rules.patience, after=after)
-    for found in (*present, *doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)):
+    scene = Scene(
+        kind=rules.kind,
+        workload=state.workload,
+        pods=state.live,
+        warnings=tuple(state.warnings.values()),
+        patience=rules.patience,
+        after=after,
+    )
+    for found in (*suspicions(scene), *doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)):
         since[found.key] = first = state.since.get(found.key, at)
         if worst is None or first < worst[0]:
             worst = (first, found.cause)

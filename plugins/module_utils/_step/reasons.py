@@ -45,7 +45,7 @@ class Reason(t.NamedTuple):
 _AGAIN = "Run the step again, or let 'retries' do it"
 _IMAGE = "Check the image name and tag in the recipe, and that the registry has them."
 _PULL = "Check that the nodes may reach and pull from its registry."
-_CONFIG = "Create the Secret, ConfigMap or key it names, or correct the recipe."
+_CONFIG = "Create the Secret, ConfigMap, key or claim it names, or correct the recipe."
 _RUNTIME = "Check command, args and mounts of this container in the recipe."
 _VALUES = "Correct the values of the recipe that this field comes from."
 _EVIDENCE = "Its events and pods are in the evidence."
@@ -66,6 +66,7 @@ REASONS: Mapping[str, Reason] = {
     ),
     "MPIJobEvicted": Reason("evicted", f"{_AGAIN}; if its nodes run out of memory or disk, ask for more."),
     "TaintEviction": Reason("evicted", f"{_AGAIN}; tolerate the taint in the recipe if the pod may stay."),
+    "ContainerStatusUnknown": Reason("node_lost", f"{_AGAIN}; the node forgot the container, as after a restart."),
     "PreemptionByScheduler": Reason("preempted", f"{_AGAIN}, or give it a higher priorityClassName."),
     "PreemptionByKubelet": Reason("preempted", f"{_AGAIN}; a critical pod of the node needed its place."),
     # Memory.
@@ -81,6 +82,8 @@ REASONS: Mapping[str, Reason] = {
     "RegistryNotFound": Reason("image_pull", "Check the registry's name in the recipe and the nodes' DNS."),
     "RegistryTimeout": Reason("image_pull", "Check the way from the nodes to the registry: NAT, endpoints, proxy."),
     "RegistryRateLimited": Reason("image_pull", "Pull with credentials, or through a mirror such as an ECR cache."),
+    "ImagePlatform": Reason("image_pull", "Build the image for the architecture of the nodes, or choose other nodes."),
+    "DiskFull": Reason("image_pull", "Use nodes with a larger root volume; large images need twice their size."),
     "RegistryUnavailable": Reason("image_pull", _PULL),
     "ErrImagePull": Reason("image_pull", _PULL),
     "ImagePullBackOff": Reason("image_pull", _PULL),
@@ -93,12 +96,16 @@ REASONS: Mapping[str, Reason] = {
     "StartError": Reason("configuration", _RUNTIME),
     "ContainerCannotRun": Reason("configuration", _RUNTIME),
     # Volumes.
-    "FailedMount": Reason("volume", "Create the Secret, ConfigMap or claim it names, or correct the recipe."),
+    "VolumeSourceMissing": Reason("volume", _CONFIG),
+    "FailedMount": Reason(
+        "volume", "Check that the file system can be reached from the node, and the CSI driver's pods."
+    ),
     "FailedAttachVolume": Reason("volume", "Check the volume, its zone and the CSI driver's pods."),
     "MultiAttach": Reason("volume", "Stop the other pod, or use a ReadWriteMany volume such as FSx or EFS."),
     "VolumeClaim": Reason("volume", "Create the PersistentVolumeClaim or correct 'pvc' in the recipe."),
     "ClaimUnbound": Reason("volume", "Check the claim's storage class and that its provisioner runs."),
     # Admission.
+    "UnexpectedAdmissionError": Reason("scheduling", f"{_AGAIN}; look at the node's devices and device plugin."),
     "Unschedulable": Reason(
         "scheduling", "Lower the resources in the recipe, or add nodes that fit (node_type, tolerations)."
     ),
@@ -117,6 +124,7 @@ REASONS: Mapping[str, Reason] = {
     "ReadinessProbeFailed": Reason("probe", "Check the probe's path and port, and what the program says."),
     "Error": Reason("program", "Its last lines say why."),
     "CrashLoop": Reason("program", "Its last lines say why."),
+    "Killed": Reason("program", "Find out who ended it: its log's last lines, its events, the node's log."),
     # Time.
     "DeadlineExceeded": Reason("deadline", "Raise the deadline in the recipe, or make the work shorter."),
     "ProgressDeadlineExceeded": Reason("deadline", "Find out in its events and logs what does not become ready."),
@@ -130,6 +138,7 @@ REASONS: Mapping[str, Reason] = {
     # From outside.
     "LockLost": Reason("interrupted", "Follow it there."),
     "Deleted": Reason("interrupted", "Run the same command again to start anew."),
+    "PodDeleted": Reason("interrupted", f"{_AGAIN}; find out who deleted it (audit log)."),
     "Cancelled": Reason("interrupted", "Run it again to start anew."),
 }
 

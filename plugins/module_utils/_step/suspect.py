@@ -5,60 +5,64 @@
 
 from __future__ import annotations
 
-import re
-import typing as t
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Verdict
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind, Verdict
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
-from ansible_collections.mlops.eks.plugins.module_utils._step import reasons
-from ansible_collections.mlops.eks.plugins.module_utils._step.blame import ended, failures, ran, when
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import (
-    Cause,
-    Patience,
-    Suspicion,
-    of_container,
-)
+from ansible_collections.mlops.eks.plugins.module_utils._step import wording
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Patience, Suspicion, of_container
+from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod, ran
+from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import lookup
 
 # A container that ran longer than this before it failed is not in a crash loop (the kubelet's own reset time).
 _LOOP_SECONDS = 600.0
-
-
-# Reasons of a waiting container (kubelet `pkg/kubelet/images/types.go`, `container/sync_result.go`).
-# Each with the trouble it is a sign of and the patience it deserves.
-_WAITING: Mapping[str, tuple[str, t.Literal["image", "config", "none"]]] = {
-    "ErrImagePull": ("image", "image"),
-    "ImagePullBackOff": ("image", "image"),
-    "ErrImageNeverPull": ("image", "none"),
-    "InvalidImageName": ("image", "none"),
-    "ImageInspectError": ("image", "image"),
-    "RegistryUnavailable": ("image", "image"),
-    "SignatureValidationFailed": ("image", "image"),
-    "CreateContainerConfigError": ("config", "config"),
-    "CreateContainerError": ("config", "config"),
-    "RunContainerError": ("config", "config"),
+# Reasons of a waiting container that do not go away by waiting (kubelet `pkg/kubelet/images/types.go`).
+_FINAL = ("ErrImageNeverPull", "InvalidImageName")
+# Which patience a trouble deserves, by its category and, where that is too coarse, by its reason.
+_GRACES: Mapping[str, str] = {
+    "image_pull": "image",
+    "configuration": "config",
+    "scheduling": "unschedulable",
+    "validation": "config",
+    "admission": "config",
+    "quota": "unschedulable",
+    "volume": "doubtful",
+    "VolumeClaim": "config",
+    "VolumeSourceMissing": "config",
+    "WebhookUnreachable": "doubtful",
 }
-_MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" (not found|is being deleted)|unbound immediate Persist')
 
 
-def suspicions(
-    pods: Mapping[str, Document], warnings: tuple[Document, ...], patience: Patience, *, after: float = 0.0
-) -> Iterator[Suspicion]:
-    """Yield every trouble that pods and warning events show now; containers that ended before `after` are forgiven."""
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What is judged: the pods that exist and the warnings about them; who ended before `after` is forgiven."""
+
+    kind: Kind
+    workload: Document | None
+    pods: Mapping[str, Document]
+    warnings: tuple[Document, ...] = ()
+    patience: Patience = field(default_factory=Patience)
+    after: float = 0.0
+
+
+def suspicions(scene: Scene) -> Iterator[Suspicion]:
+    """Yield every trouble that pods and warning events show now."""
     quick_failures = 0
-    for pod in pods.values():
-        yield from _of_pod(pod, patience, after)
-        quick_failures += pod_view.phase(pod) == "Failed" and _failed_quickly(pod)
-        if quick_failures > patience.max_restarts:
-            yield _loop(pod, next(iter(failures(pod))), quick_failures)
-    for event in warnings:
-        found = _of_event(event, pods, patience)
-        if found:
-            yield found
+    for pod in scene.pods.values():
+        if scene.workload is not None and not scene.kind.current(scene.workload, pod):
+            continue
+        yield from _of_pod(pod, scene)
+        quick_failures += pod_view.phase(pod) == "Failed" and any(ran(one) < _LOOP_SECONDS for one in failures(pod))
+        if quick_failures > scene.patience.max_restarts:
+            yield _loop(pod, next(iter(failures(pod))), quick_failures, scene)
+    for event in scene.warnings:
+        cause = _refusal(event, scene) or _mount(event, scene)
+        if cause:
+            yield _suspicion(cause, scene.patience)
 
 
 def doubts(subject: str, verdict: Verdict, patience: Patience) -> Iterator[Suspicion]:
@@ -68,34 +72,68 @@ def doubts(subject: str, verdict: Verdict, patience: Patience) -> Iterator[Suspi
         yield Suspicion(key=f"doubt {verdict.reason}", grace=patience.doubtful, cause=cause)
 
 
-def _of_pod(pod: Document, patience: Patience, after: float) -> Iterator[Suspicion]:
-    name = pod_view.name(pod)
-    graces = {"image": patience.image, "config": patience.config, "none": 0.0}
+def _suspicion(cause: Cause, patience: Patience) -> Suspicion:
+    """Return the suspicion of a cause that may go away; its key outlives a change of words."""
+    grace = _GRACES.get(cause.reason) or _GRACES[cause.category]
+    # Whichever pod it is: they wait for the same nodes.
+    subject = "" if cause.reason == "Unschedulable" else f" {cause.object}/{cause.container}"
+    return Suspicion(key=f"{cause.category}{subject}", grace=getattr(patience, grace), cause=cause)
+
+
+def _of_pod(pod: Document, scene: Scene) -> Iterator[Suspicion]:
+    subject = f"Pod/{pod_view.name(pod)}"
     message = pod_view.unschedulable(pod)
     if message:
-        yield _unschedulable(name, message, patience)
+        reason = wording.reason_of(message, wording.SCHEDULING, "Unschedulable")
+        yield _suspicion(Cause.of(reason, subject, message), scene.patience)
+    gone = None if scene.kind.serves else of_pod(pod, scene.warnings)
+    if gone:
+        yield Suspicion(key=f"gone {subject}", grace=scene.patience.doubtful, cause=gone[0])
     for container in pod_view.containers(pod):
-        if container.state == "waiting" and container.reason in _WAITING:
-            trouble, grace = _WAITING[container.reason]
-            cause = of_container(pod, container, container.reason, container.message or f"image {container.image}")
-            yield Suspicion(key=f"{trouble} {name}/{container.name}", grace=graces[grace], cause=cause)
-        if container.ended.get("reason") == "OOMKilled" and when(container) >= after:
-            yield Suspicion(key=f"oom {name}/{container.name}", grace=0.0, cause=ended(pod, container))
-        if container.restarts > patience.max_restarts and when(container) >= after and _loops(container):
-            yield _loop(pod, container, container.restarts)
+        yield from _of_container(pod, container, scene)
 
 
-def _unschedulable(name: str, message: str, patience: Patience) -> Suspicion:
-    subject = f"Pod/{name}"
-    if _MISSING_CLAIM.search(message):
-        return Suspicion(key=f"claim {name}", grace=patience.config, cause=Cause.of("VolumeClaim", subject, message))
-    cause = Cause.of("Unschedulable", subject, message)
-    return Suspicion(key="unschedulable", grace=patience.unschedulable, cause=cause)
+def _of_container(pod: Document, container: Container, scene: Scene) -> Iterator[Suspicion]:
+    waiting = cannot_start(pod, container, scene.warnings)
+    if waiting:
+        found = _suspicion(waiting, scene.patience)
+        yield replace(found, grace=0.0) if container.reason in _FINAL else found
+    if not container.ended or ended_at(container) < scene.after:
+        return
+    if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
+        cause = of_instance(pod, container, scene.warnings)
+        yield Suspicion(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
+    if container.restarts > scene.patience.max_restarts and _loops(container):
+        yield _loop(pod, container, container.restarts, scene)
 
 
-def _loop(pod: Document, container: Container, times: int) -> Suspicion:
-    last = ended(pod, container)
-    cause = replace(last, reason="CrashLoop", message=f"It ended {times} times; the last time: {last.message}")
+def cannot_start(pod: Document, container: Container, warnings: tuple[Document, ...]) -> Cause | None:
+    """Return why the kubelet cannot start a container, or `None` when it says nothing of the kind."""
+    category = lookup(container.reason).category
+    if container.state != "waiting" or category not in ("image_pull", "configuration"):
+        return None
+    said, reason = container.message, container.reason
+    if category == "image_pull" and reason not in _FINAL:
+        # Older kubelets say only 'Back-off pulling image' after the first try.
+        heard = (str(event.get("message")) for event in warnings if _about(event, "Pod", pod_view.name(pod)))
+        words = (said, *(text for text in heard if container.image in text))
+        known = ((wording.reason_of(text, wording.IMAGE, ""), text) for text in words)
+        reason, said = next((pair for pair in known if pair[0]), (reason, said))
+    return of_container(pod, container, reason, said or f"image {container.image}")
+
+
+def _for_good(pod: Document, kind: Kind) -> bool:
+    """Return whether nobody puts something in the place of a container that ran out of memory.
+
+    A server would run out of it again. An operator that notices failed pods starts them anew or says when it gives up.
+    """
+    return kind.serves or (not kind.replaces and pod["spec"].get("restartPolicy") == "Never")
+
+
+def _loop(pod: Document, container: Container, times: int, scene: Scene) -> Suspicion:
+    last = of_instance(pod, container, scene.warnings)
+    reason = "CrashLoop" if last.category in ("program", "workload") else last.reason
+    cause = replace(last, reason=reason, message=f"It ended {times} times; the last time: {last.message}")
     return Suspicion(key=f"loop {cause.object}", grace=0.0, cause=cause)
 
 
@@ -105,27 +143,34 @@ def _loops(container: Container) -> bool:
     return failed and ran(container) < _LOOP_SECONDS
 
 
-def _of_event(event: Document, pods: Mapping[str, Document], patience: Patience) -> Suspicion | None:
-    about, reason = event.get("involvedObject") or {}, str(event.get("reason"))
-    name, message = str(about.get("name")), str(event.get("message") or "")
-    subject = f"{about.get('kind')}/{name}"
-    match reason:
-        case "FailedMount":
-            holds = name in pods and _not_started(pods[name]) and "not found" in message
-        case "FailedCreate":
-            holds = not pods
-        case _:
-            holds = reasons.lookup(reason).category == "validation"
-    if not holds:
+def _refusal(event: Document, scene: Scene) -> Cause | None:
+    """Return why the API server lets nobody create the pods, or the operator does not want to."""
+    about, own = event.get("involvedObject") or {}, str(event.get("reason"))
+    said = str(event.get("message") or "")
+    validation = lookup(own).category == "validation"
+    reason = own if validation else wording.reason_of(said, wording.REFUSED, own)
+    if about.get("kind") == "Pod" or lookup(reason).category not in ("validation", "admission", "quota"):
         return None
-    return Suspicion(key=f"{reason} {subject}", grace=patience.config, cause=Cause.of(reason, subject, message))
+    if scene.pods and not validation:
+        return None
+    return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", said)
 
 
-def _failed_quickly(pod: Document) -> bool:
-    return any(ran(container) < _LOOP_SECONDS for container in failures(pod))
+def _mount(event: Document, scene: Scene) -> Cause | None:
+    about, own = event.get("involvedObject") or {}, str(event.get("reason"))
+    pod = scene.pods.get(str(about.get("name")))
+    if own not in ("FailedMount", "FailedAttachVolume") or pod is None or started(pod):
+        return None
+    said = str(event.get("message") or "")
+    return Cause.of(wording.reason_of(said, wording.VOLUME, own), f"Pod/{pod_view.name(pod)}", said)
 
 
-def _not_started(pod: Document) -> bool:
-    """Return whether its volumes may still be missing: they are mounted before the pod's sandbox is made."""
+def _about(event: Document, kind: str, name: str) -> bool:
+    about = event.get("involvedObject") or {}
+    return about.get("kind") == kind and about.get("name") == name
+
+
+def started(pod: Document) -> bool:
+    """Return whether its volumes are there: they are mounted before the pod's sandbox is made."""
     sandbox = condition(pod, "PodReadyToStartContainers") or {}
-    return sandbox.get("status") != "True" and all(one.state == "waiting" for one in pod_view.containers(pod))
+    return sandbox.get("status") == "True" or any(one.state != "waiting" for one in pod_view.containers(pod))

@@ -89,8 +89,9 @@ def test_back_off_after_a_failed_pull_is_the_same_trouble() -> None:
 
 def test_a_pod_proves_nothing_before_the_workload_was_seen() -> None:
     oom = pod(1, dead(137, 0, reason="OOMKilled"), phase="Failed")
-    assert outcome(drive([oom, workload(2, "Complete")], rules())[0]) == "succeeded"
-    state, _ = drive([oom, workload(2)], rules())
+    what = rules(kind=KINDS["kubeflow.org/v2beta1", "MPIJob"])
+    assert outcome(drive([oom, workload(2, "Succeeded")], what)[0]) == "succeeded"
+    state, _ = drive([oom, workload(2)], what)
     assert (outcome(state), reason(state)) == ("failed", "OOMKilled")
 
 
@@ -187,7 +188,7 @@ def test_a_mount_that_succeeded_in_the_meantime_is_no_trouble() -> None:
     state, _ = drive([workload(0), pod(1, waiting), mount, pod(5, waiting, **sandbox), *ticks(BEGIN + 5, 99)], rules())
     assert outcome(state) is None
     state, _ = drive([workload(0), pod(1, waiting), mount, *ticks(BEGIN + 5, 20)], rules())
-    assert (outcome(state), reason(state)) == ("failed", "FailedMount")
+    assert (outcome(state), reason(state)) == ("failed", "VolumeSourceMissing")
 
 
 def test_foreign_events_do_not_pile_up() -> None:

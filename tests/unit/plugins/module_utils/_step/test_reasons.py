@@ -49,6 +49,7 @@ def test_a_cause_takes_remedy_and_category_of_its_reason_into_the_record() -> No
         "category": "memory",
         "object": "Pod/x",
         "container": "main",
+        "role": "",
         "message": "it used too much.",
         "remedy": REASONS["OOMKilled"].remedy,
         "log_tail": [],

@@ -52,7 +52,9 @@ POD = closed(
     containers={"type": "array", "items": CONTAINER},
 )
 PHASE = closed(name={"enum": ["queued", "pulling", "running", "finishing"]}, started=TIME, finished=MAYBE_TIME)
-CAUSE = closed(reason=TEXT, category=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES)
+CAUSE = closed(
+    reason=TEXT, category=TEXT, role=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES
+)
 PROGRESS = closed(done=NUMBER, total={"type": ["number", "null"]}, rate={"type": ["number", "null"]}, at=TIME)
 OUTCOMES = ["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost", "running"]
 CONTRACT = closed(
