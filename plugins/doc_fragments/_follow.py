@@ -42,8 +42,9 @@ options:
   until:
     description:
       - What ends the workload well, spelled as in C(kubectl wait), V(condition=Ready) or
-        V(jsonpath={.status.phase}=Done).
-      - When omitted, what its kind defines.
+        V(jsonpath={.status.phase}=Done). A path is made of keys, indices and filters.
+      - When omitted, what its kind defines; a workload of any other kind needs it. One that ends well without this ever
+        being true has failed.
     type: str
   fail_on:
     description: What ends the workload badly, each spelled like O(until).

@@ -41,6 +41,19 @@ HOLDS = (
     "jsonpath={.status.conditions[0].type}=Ready",
     r"jsonpath={.metadata.labels.app\.kubernetes\.io/name}=x",
     "jsonpath={.metadata.labels['app.kubernetes.io/name']}=x",
+    'jsonpath={.metadata.labels["app.kubernetes.io/name"]}=x',
+    "jsonpath={.status.conditions[-1].type}=Stalled",
+    'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True',
+    "jsonpath={.status.conditions[?(@.type=='Ready')].status}==True",
+    "jsonpath='{.status.conditions[?(@.type==\"Ready\")].status}'=True",
+    'jsonpath={.status.conditions[?(@.type == "Stalled")].status}=False',
+    'jsonpath={.status.conditions[?(@.type=="Ready")]}',
+    "jsonpath={.status.conditions[?(@.observedGeneration>2)].type}=New",
+    "jsonpath={.status.conditions[?(@.observedGeneration<=2)].type}=Old",
+    "jsonpath={.status.conditions[?(@.observedGeneration==3)].type}=New",
+    'jsonpath={.status.conditions[?(@.type!="Stalled")].status}=True',
+    # It keeps two, and of both it is true.
+    "jsonpath={.status.conditions[?(@.observedGeneration)].status}=True",
 )
 HOLDS_NOT = (
     "condition=Absent",
@@ -53,6 +66,13 @@ HOLDS_NOT = (
     "jsonpath={.status.conditions[9].type}",
     "jsonpath={.status.phase.deeper}",
     "jsonpath={.status[0]}",
+    'jsonpath={.status.conditions[?(@.type=="Absent")].status}=True',
+    'jsonpath={.status.conditions[?(@.type=="Stalled")].status}=True',
+    "jsonpath={.status.conditions[?(@.absent)].status}",
+    "jsonpath={.status.conditions[?(@.type>3)].status}",
+    "jsonpath={.status.conditions[?(@.status)].status}=True",
+    'jsonpath={.status.phase[?(@.type=="Ready")]}',
+    "jsonpath={.status.conditions[-9].type}",
 )
 REFUSED = (
     "",
@@ -61,9 +81,11 @@ REFUSED = (
     "jsonpath=.status.phase=Done",
     "jsonpath={}",
     "jsonpath={.status.phase",
-    'jsonpath={.status.conditions[?(@.type=="Ready")].status}=True',
+    "jsonpath={.status.conditions[?(@.type=Ready)].status}=True",
+    'jsonpath={.status.conditions[?(@.type=="Ready" && @.status=="True")]}',
+    "jsonpath={.status.conditions[?(type)].status}=True",
+    "jsonpath={.status.conditions[0:1].type}=Ready",
     "jsonpath={.status.conditions[*].type}=Ready",
-    "jsonpath={.status.conditions[-1].type}=Ready",
     "jsonpath={..phase}",
     "delete",
 )
