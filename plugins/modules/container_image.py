@@ -13,6 +13,7 @@ description:
   - The archive's name holds a hash of everything it is made from; an archive that exists is up to date.
   - A C(Containerfile) must start from C(debian:RELEASE) or C(debian:RELEASE-slim), made by mmdebstrap.
     C(RUN) uses this machine's network and Debian mirror; neither is left in the image.
+  - The build secrets C(pip.conf) and C(ca.pem) are this machine's way to its Python package index.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)

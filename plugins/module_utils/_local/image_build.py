@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
-from ansible_collections.mlops.eks.plugins.module_utils._local import apt, oci
+from ansible_collections.mlops.eks.plugins.module_utils._local import apt, oci, pypi
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, stream, which
 from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
@@ -115,7 +115,7 @@ class ImageBuilder:
                 "--pull-never",
                 "--layers=false",
             ]
-            argv += ["--format", "oci", "--timestamp", "0", *mounts, "--tag", image.name]
+            argv += ["--format", "oci", "--timestamp", "0", *mounts, *pypi.lend(made.parent), "--tag", image.name]
             argv += ["--file", image.context / "Containerfile", image.context]
             self._show(argv, f"image {image.name}")
             packed = made.with_name("packed.tar")
