@@ -87,6 +87,8 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(name="jobset", binaries={"jobset": "sigs.k8s.io/jobset"}),
         Tool(name="trainer", binaries={"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"}),
+        Tool(name="lws", binaries={"lws": "sigs.k8s.io/lws/cmd"}),
+        Tool(name="kuberay", binaries={"kuberay": "github.com/ray-project/kuberay/ray-operator"}),
     )
 }
 
