@@ -9,11 +9,13 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 BIN := .venv/bin
 PLAY := $(BIN)/ansible-playbook
 TEST_CLUSTER := test
-ON_TEST_CLUSTER := -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
+# The playbook that makes it.
+TEST_PLAYBOOK := test_cluster
+ON_TEST_CLUSTER = -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
 export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
 # Runs the command after it, and removes the test cluster whatever comes of that.
-REMOVE := $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
-AND_REMOVE_THE_CLUSTER := trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
+REMOVE = $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
+AND_REMOVE_THE_CLUSTER = trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
 # Tests on a cluster mostly wait: more of them at once than cores. A file stays on one worker, and the longest come first.
 JOBS ?= 4
 LONGEST := tests/molecule tests/contract tests/cluster
@@ -22,7 +24,7 @@ TESTS := $(LONGEST) $(filter-out $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: env
 env:
@@ -42,7 +44,7 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 $(TESTS)
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'not operators' $(TESTS)
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster
@@ -50,11 +52,17 @@ unit: tools ## Run the tests that need no cluster
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
-	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) -m cluster $(TESTS)
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) -m 'cluster and not operators' $(TESTS)
+
+.PHONY: test-operators
+test-operators: TEST_CLUSTER := operators
+test-operators: TEST_PLAYBOOK := operators_cluster
+test-operators: env test-up ## Drive every kind of workload by its operator; builds them all the first time
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -q -n $(JOBS) --durations=15 -m operators tests/cluster
 
 .PHONY: test-up
 test-up: env
-	@$(PLAY) playbooks/test_cluster.yml $(ON_TEST_CLUSTER)
+	@$(PLAY) playbooks/$(TEST_PLAYBOOK).yml $(ON_TEST_CLUSTER)
 
 .PHONY: lint
 lint: tools ## Check style, types, YAML, playbooks, charts and the changelog
@@ -74,8 +82,8 @@ clean: ## Leave the machine as it was found: clusters, caches, environment and i
 
 .PHONY: lock
 lock: env ## Resolve requirements*.in again
-	@uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for name in requirements requirements-dev; do \
-	$$uv pip compile -q --upgrade --python-version 3.12 --generate-hashes --no-emit-index-url --no-annotate \
+	@uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for set in requirements:3.12 requirements-dev:3.12 containers/ray/requirements:3.11; do \
+	name=$${set%:*}; $$uv pip compile -q --upgrade --python-version $${set#*:} --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock" $$name.in -o $$name.txt; done
 
 .PHONY: collection

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import conftest  # noqa: F401  (makes the collection importable)
 from operator_workloads import OPERATOR_SCENARIOS
+from ray_workloads import RAY_SCENARIOS
 from recorded_workloads import IMAGE, SCENARIOS, Scenario
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
@@ -181,7 +182,7 @@ class Recorder:
 
 def main(kubeconfig: str, namespace: str, wanted: list[str]) -> None:
     kube = Kube(kubeconfig=kubeconfig, context=None, namespace=namespace)
-    chosen = [one for one in (*SCENARIOS, *OPERATOR_SCENARIOS) if not wanted or one.name in wanted]
+    chosen = [one for one in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS) if not wanted or one.name in wanted]
     print(f"recording {len(chosen)} scenarios with {IMAGE}", flush=True)
     with ThreadPoolExecutor(4) as pool:
         for line in pool.map(lambda scenario: Recorder(kube, scenario).run(), chosen):
