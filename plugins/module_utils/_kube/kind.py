@@ -25,7 +25,8 @@ ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped"
 class Verdict:
     """What a workload's status says. `final` means nothing further will change on its own.
 
-    A `reason` without `final` is a failure that the operator may still take back.
+    A `reason` without `final` is a failure that the operator may still take back. The `message` of a good end is what
+    that end does not prove.
     """
 
     state: State
@@ -119,6 +120,16 @@ def failed(entry: Document, kind: str = "Failed") -> Verdict:
 def behind(entry: Document) -> bool:
     """Return whether the status is that of an earlier generation: an old one looks ready."""
     return int(status(entry).get("observedGeneration") or 0) < int(entry["metadata"].get("generation") or 0)
+
+
+def ready(entry: Document, template: Document) -> Verdict:
+    """Return that a server of this pod template is ready, and what that means without a probe."""
+    containers = (template.get("spec") or {}).get("containers") or ()
+    if not containers or any(one.get("readinessProbe") or one.get("startupProbe") for one in containers):
+        return READY
+    least = entry["spec"].get("minReadySeconds")
+    lasted = f"have run for {least} s" if least else "run"
+    return Verdict(state="ready", message=f"no container has a readiness probe: they {lasted}, nobody asked them")
 
 
 def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:

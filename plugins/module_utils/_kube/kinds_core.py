@@ -29,6 +29,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     label,
     name,
     plain_role,
+    ready,
     status,
 )
 
@@ -45,7 +46,7 @@ def _deployment(entry: Document) -> Verdict:
     counts = [seen.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas")]
     # Pods of the old version answer until they are gone; they are not in the other counts.
     if counts == [wanted] * 3 and not seen.get("terminatingReplicas"):
-        return READY
+        return ready(entry, entry["spec"].get("template") or {})
     return RUNNING if seen.get("readyReplicas") else PENDING
 
 
@@ -61,7 +62,7 @@ def _stateful_set(entry: Document) -> Verdict:
     whole = bool(partition) or not due or seen.get("currentRevision") == seen.get("updateRevision")
     there = seen.get("replicas", 0) == wanted == seen.get("availableReplicas", 0)
     if there and whole and seen.get("updatedReplicas", 0) >= due:
-        return READY
+        return ready(entry, spec.get("template") or {})
     return RUNNING if seen.get("readyReplicas") else PENDING
 
 

@@ -16,7 +16,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import is_true
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     PENDING,
-    READY,
     RUNNING,
     SUCCEEDED,
     Kind,
@@ -27,6 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     failed,
     label,
     name,
+    ready,
     status,
 )
 
@@ -93,7 +93,8 @@ def _lws(entry: Document) -> Verdict:
     enough = seen.get("readyReplicas", 0) >= wanted == seen.get("replicas", 0)
     updated = seen.get("updatedReplicas", 0) >= wanted - (rolling.get("partition") or 0)
     if is_true(entry, "Available") and not is_true(entry, "UpdateInProgress") and enough and updated:
-        return READY
+        groups = spec.get("leaderWorkerTemplate") or {}
+        return ready(entry, groups.get("leaderTemplate") or groups.get("workerTemplate") or {})
     return RUNNING if seen.get("readyReplicas") else PENDING
 
 

@@ -116,7 +116,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
     record = journal.write(**session.summary(state, finished), finished=iso(finished))
-    said = f"{ref}: {ending.outcome} after {human(finished - started)}" + (f": {ending.cause}" if ending.cause else "")
+    said = f"{ref}: {ending.told(human(finished - started))}"
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
 

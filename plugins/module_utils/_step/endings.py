@@ -32,7 +32,7 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
     if state.verdict.state in ("succeeded", "ready"):
-        return Ending(outcome="ready" if state.verdict.state == "ready" else "succeeded")
+        return Ending(outcome=state.verdict.state, note=state.verdict.message)
     if state.verdict.state == "failed":
         return _failure(state, rules)
     if isinstance(change, WorkloadGone):

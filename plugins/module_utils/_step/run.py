@@ -172,8 +172,7 @@ class StepRun:
             ):
                 self.installer.uninstall()
         record = self._record(state, journal)
-        took = human(finished - journal.started)
-        said = f"{self.subject}: {ending.outcome} after {took}" + (f": {ending.cause}" if ending.cause else "")
+        said = f"{self.subject}: {ending.told(human(finished - journal.started))}"
         for line in last_words(ending.cause):
             self.say(line)
         self.say(said)

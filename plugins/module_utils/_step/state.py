@@ -44,10 +44,16 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How the step ended."""
+    """How the step ended; `note` is what a good end does not prove."""
 
     outcome: Outcome
     cause: Cause | None = None
+    note: str = ""
+
+    def told(self, took: str) -> str:
+        """Return the ending in one line; `took` is how long the step took."""
+        note, cause = f" ({self.note})" if self.note else "", f": {self.cause}" if self.cause else ""
+        return f"{self.outcome} after {took}{note}{cause}"
 
 
 @dataclass(frozen=True, kw_only=True)

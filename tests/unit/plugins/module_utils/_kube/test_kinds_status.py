@@ -47,6 +47,9 @@ def test_status(row: Document, case: Document) -> None:
     assert case["source"]
     verdict = judge(KINDS[row["api_version"], row["kind"]], entry_of(row, case), until=None, fail_on=())
     assert (verdict.state, verdict.reason) == (case["state"], case.get("reason", ""))
+    assert verdict.message == case.get("message", verdict.message)
+    # What ends a step well has no reason, and what fails it has one.
+    assert bool(verdict.reason) >= (verdict.state == "failed")
 
 
 @pytest.mark.parametrize(("row", "case"), cases("pods"))

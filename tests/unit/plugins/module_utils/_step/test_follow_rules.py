@@ -228,6 +228,24 @@ def test_until_and_fail_on_decide() -> None:
     assert (outcome(state), reason(state)) == ("failed", "fail_on")
 
 
+def test_a_workload_that_ended_without_what_was_waited_for_fails_at_once_and_says_so() -> None:
+    what = rules(until=parse("condition=Trained"))
+    state, _ = drive([workload(0), pod(1, dead(1, 1), phase="Failed"), workload(2, "Complete")], what)
+    assert (outcome(state), reason(state)) == ("failed", "until")
+    # A container that failed on the way is not to blame for it.
+    cause = t.cast(t.Any, state.ending).cause
+    assert (cause.object, cause.message) == ("Job/digits", "it ended well, but condition=Trained never held.")
+
+
+def test_ready_without_a_probe_is_said_to_prove_little() -> None:
+    up = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}
+    spec = {"replicas": 1, "template": {"spec": {"containers": [{"name": "main"}]}}}
+    row = KINDS["apps/v1", "Deployment"]
+    state, _ = drive([workload(0, kind="Deployment", spec=spec, status=up)], rules(kind=row))
+    said = "ready after 3 s (no container has a readiness probe: they run, nobody asked them)"
+    assert t.cast(t.Any, state.ending).told("3 s") == said
+
+
 # Blame
 
 

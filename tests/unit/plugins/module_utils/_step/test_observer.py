@@ -36,7 +36,7 @@ def observe(serve: Serve, tmp_path: Path, jobs: list[dict[str, t.Any]]) -> list[
     target = Target(
         kind=JOB,
         ref=Ref("batch/v1", "Job", "jobs", "team", "x"),
-        selectors=({"labelSelector": "job-name=x"},),
+        selectors=({"labelSelector": "batch.kubernetes.io/job-name=x"},),
         logs=tmp_path / "logs",
     )
     observer = Observer(kube, target, Clock())
@@ -62,3 +62,35 @@ def test_what_exists_is_seen(serve: Serve, tmp_path: Path) -> None:
 
 def test_a_workload_that_was_deleted_before_the_first_look_is_gone(serve: Serve, tmp_path: Path) -> None:
     assert WorkloadGone in [type(change) for change in observe(serve, tmp_path, [])]
+
+
+def test_pods_that_only_the_status_names_are_watched_as_soon_as_it_does(serve: Serve, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(exchange: Exchange) -> None:
+        if "watch" in exchange.params:
+            exchange.begin()
+            server.closing.wait(20)
+            return
+        entry = {"metadata": {"name": "x", "uid": "r", "resourceVersion": "1"}, "spec": {}}
+        entry["status"] = {"rayClusterName": "x-9vq4z"}
+        selector = str(exchange.params.get("labelSelector", ""))
+        asked.append(selector)
+        head = {"metadata": {"name": "x-9vq4z-head", "uid": "h", "resourceVersion": "1"}, "spec": {}}
+        pods = [head] if selector == "ray.io/cluster=x-9vq4z" else []
+        items = {"rayjobs": [entry], "pods": pods, "events": []}[exchange.path.rpartition("/")[2]]
+        exchange.reply({"metadata": {"resourceVersion": "5"}, "items": items})
+
+    server, kube = serve(answer)
+    row, ref = KINDS["ray.io/v1", "RayJob"], Ref("ray.io/v1", "RayJob", "rayjobs", "team", "x")
+    planned = row.selectors({"metadata": {"name": "x"}, "spec": {}})
+    observer = Observer(kube, Target(kind=row, ref=ref, selectors=planned, logs=tmp_path), Clock())
+    observer.start()
+    try:
+        found = next(change for change in observer.changes() if isinstance(change, PodSeen))
+    finally:
+        observer.close(start(Rules(kind=row, name="x", started=0.0), 0.0))
+    assert found.entry["metadata"]["name"] == "x-9vq4z-head"
+    wanted = ("batch.kubernetes.io/job-name=x", "ray.io/cluster=x-9vq4z")
+    assert [selector["labelSelector"] for selector in observer.selectors] == list(wanted)
+    assert [asked.count(selector) for selector in wanted] == [1, 1]
