@@ -88,7 +88,8 @@ class Helm:
 
     def uninstall(self, release: str) -> None:
         """Delete the release; its objects go in the background. A release that is not there is no error."""
-        self._helm("uninstall", release, "--ignore-not-found")
+        # Only its debugging output tells why something could not be deleted.
+        self._helm("uninstall", release, "--ignore-not-found", "--debug")
 
     def rollback(self, release: str, revision: int) -> None:
         """Go back to `revision`."""
@@ -120,17 +121,37 @@ _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
     (r"(?P<said>\S+ \"[^\"]*\" in namespace .* exists and cannot be imported)", ConflictError, "{said}."),
     (r"(?P<said>.*already exists.*)", ConflictError, "{said}."),
     (r"(?P<said>\S+ \"[^\"]*\" is invalid: .*)", InvalidInputError, "{said}"),
-    (r"(?P<said>\S+ \"[^\"]*\" is forbidden: .*)", ForbiddenError, "{said}. Ask the cluster's owner for it."),
+    (r"(?P<said>\S+(?: \"[^\"]*\")? is forbidden: .*)", ForbiddenError, "{said}. Ask the cluster's owner for it."),
     (r"(?P<said>context \"[^\"]*\" does not exist)", InvalidInputError, "{said}."),
     (r"(?P<said>.*(?:connection refused|i/o timeout|no route to host|unreachable).*)", UnreachableError, "{said}"),
+    (
+        r"(?P<said>.*(?:connection reset|broken pipe|connection broken|connection lost|\bEOF\b).*)",
+        UnreachableError,
+        "{said}",
+    ),
+    (
+        r"(?P<said>.*(?:handshake timeout|deadline exceeded|Client\.Timeout|time allotted).*)",
+        UnreachableError,
+        "{said}",
+    ),
+    (
+        r"(?P<said>.*(?:currently unable to handle|too many requests|Internal error|etcdserver).*)",
+        UnreachableError,
+        "{said}",
+    ),
+    (r"(?P<said>.*(?:an error on the server|the client to provide credentials).*)", UnreachableError, "{said}"),
+    (r"(?P<said>.*(?:object has been modified|unexpected end of JSON).*)", UnreachableError, "{said}"),
 )
-# What Helm adds that says nothing to our users.
-_CHATTER = re.compile(r"^(level=|time=|WARNING|coalesce|Use --debug flag)")
+# Where Helm says why something was not deleted; its last line does not.
+_NOT_DELETED = re.compile(r'msg="uninstall: Failed to delete release" error="\[?(.*?)\]?"$', re.MULTILINE)
+# What Helm and its libraries add that says nothing to our users.
+_CHATTER = re.compile(r"^(level=|time=|WARNING|coalesce|Use --debug flag|[EWI]\d{4} )")
 
 
 def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
     """Return the error that Helm's message means, one line long."""
-    text = "\n".join(line for line in stderr.splitlines() if not _CHATTER.match(line))
+    told = [found.replace('\\"', '"') for found in _NOT_DELETED.findall(stderr)]
+    text = "\n".join([*told, *(line for line in stderr.splitlines() if not _CHATTER.match(line))])
     details = {"command": list(argv), "rc": rc, "stderr": stderr.strip()}
     subject = f"helm {argv[1]} {argv[2]}"
     for pattern, kind, form in _MEANINGS:

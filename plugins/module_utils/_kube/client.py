@@ -135,6 +135,8 @@ class Kube:
         try:
             return t.cast(Document, json.loads(body or b"{}"))
         except ValueError:
+            if body.startswith(b"{"):
+                raise BusyError("its answers break off") from None
             raise ClusterError(
                 f"cluster {self.server}: its answer is not JSON. Is 'server' in the kubeconfig really the API server?"
             ) from None
@@ -181,6 +183,9 @@ class Kube:
         response.close()
         if response.status in _RETRIED:
             raise BusyError(f"HTTP {response.status}", _seconds(response.headers.get("Retry-After")))
+        if response.status == 409 and method == "PATCH":
+            # Others wrote at the same time, again and again; a patch that names no version is not meant to mind.
+            raise BusyError("HTTP 409")
         if response.status == 401:
             self._renew(connection)
         raise refusal(response.status, said, f"{method} {path}")

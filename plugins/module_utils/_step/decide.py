@@ -56,6 +56,8 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
     if ours and latest.status == "pending-install" and not task.keep:
         # Its workload may be at work, or even done.
         return Decision(action="attach", why="helm died after it had created it", interrupted=True)
+    if latest.status == "failed" and task.keep and any(one.status == "deployed" for one in revisions):
+        return Decision(action="upgrade", why="helm left it failed")
     if latest.pending or latest.status == "failed":
         return _recover(task, latest, revisions)
     if ours:

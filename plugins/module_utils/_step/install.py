@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError, UnreachableError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, Release, label, revisions
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, pause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
@@ -53,14 +55,14 @@ class Installer:
         """Roll back or uninstall what a decision found in the way."""
         if decision.rollback is not None:
             self.say(f"release {self.task.helm_release}: {decision.why}; rolling back to revision {decision.rollback}")
-            self.helm.rollback(self.task.helm_release, decision.rollback)
+            self._patiently(partial(self.helm.rollback, self.task.helm_release, decision.rollback))
         if decision.uninstall:
             self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
             self.uninstall()
 
     def uninstall(self) -> None:
         """Remove the release; it may be gone already."""
-        self.helm.uninstall(self.task.helm_release)
+        self._patiently(partial(self.helm.uninstall, self.task.helm_release))
 
     def install(self, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
         """Write to the ledger that the step has begun, then install or upgrade its release.
@@ -74,19 +76,46 @@ class Installer:
         self.ledger.write(entry)
         what = f"helm {decision.action} {self.task.helm_release} {plan.chart.ref} {plan.chart.version}"
         self.say(f"{self.task.place}: {what}: {', '.join(plan.objects)}")
-        labels = {IDENTITY: label(plan.identity), STEP: self.task.step}
         try:
-            with value_files(self.task) as files:
-                self.helm.install(
-                    self.task.helm_release,
-                    plan.chart.path,
-                    files,
-                    labels=labels,
-                    upgrade=decision.action == "upgrade",
-                )
+            self._patiently(partial(self._once, plan, decision), again=partial(self._again, plan))
         except EksError as error:
             self._refused(error, plan, entry, journal)
             raise
+
+    def _once(self, plan: Plan, decision: Decision) -> None:
+        labels = {IDENTITY: label(plan.identity), STEP: self.task.step}
+        upgrade = decision.action == "upgrade"
+        with value_files(self.task) as files:
+            self.helm.install(self.task.helm_release, plan.chart.path, files, labels=labels, upgrade=upgrade)
+
+    def _again(self, plan: Plan) -> None:
+        """Install once more after a Helm that could not tell what it had done."""
+        decision = decide(replace(self.task, force=False), plan.identity, {}, self.revisions())
+        if decision.action == "attach" and not decision.interrupted:
+            return
+        if decision.action == "attach":
+            # A Helm that meets an error goes on with the next kind: what exists does not tell what is missing.
+            self.uninstall()
+        else:
+            self.clear(decision)
+        if decision.action != "upgrade":
+            await_remnants(self.kube, plan, clock=self.clock, say=self.say)
+        self._once(plan, decision)
+
+    def _patiently(self, act: Callable[[], None], again: Callable[[], None] | None = None) -> None:
+        """Let Helm try again, by `again`, while the cluster is away: for as long as a request of ours is repeated."""
+        deadline = self.clock.now() + self.kube.patience
+        for attempt in itertools.count(1):
+            try:
+                act()
+                return
+            except UnreachableError as error:
+                left = deadline - self.clock.now()
+                if left <= 0:
+                    raise
+                self.say(f"release {self.task.helm_release}: {error}; trying again")
+                self.clock.sleep(min(left, pause(attempt, error)))
+                act = again or act
 
     def _refused(self, error: EksError, plan: Plan, entry: Entry, journal: Journal) -> None:
         reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())

@@ -52,6 +52,13 @@ MEANT: dict[str, tuple[type[EksError], str]] = {
     "schema": (InvalidInputError, "additional properties 'imge' not allowed"),
     "template-syntax": (CommandError, "helm template unit-a: parse error at (c/templates/cm.yaml:1): unclosed action"),
     "uninstall-absent": (CommandError, "helm uninstall unit-zz: uninstall: Release not loaded"),
+    "uninstall-forbidden": (ForbiddenError, 'helm uninstall x: configmaps is forbidden: User "hostile" cannot delete'),
+    "uninstall-reset": (UnreachableError, 'configmaps/hostile-a": EOF'),
+    "install-broken": (UnreachableError, "helm install run: could not get apiVersions from Kubernetes: could"),
+    "install-reset": (UnreachableError, "helm install run: server-side apply failed for object"),
+    "install-server-error": (UnreachableError, 'an error on the server ("unknown")'),
+    "install-throttled": (UnreachableError, "too many requests"),
+    "install-token-expired": (UnreachableError, "asked for the client to provide credentials"),
     "unknown-field": (CommandError, ".spce: field not declared in schema"),
     "unreachable": (UnreachableError, "connection refused"),
     "values-absent": (CommandError, "helm template unit-a: open nowhere.yaml: no such file or directory"),
@@ -116,7 +123,7 @@ def test_argument_lists() -> None:
     ]
     assert spy.argv[2][:4] == ["helm", "upgrade", "r", "/c"]
     assert spy.argv[3:] == [
-        ["helm", "uninstall", "r", "--ignore-not-found", *WHERE],
+        ["helm", "uninstall", "r", "--ignore-not-found", "--debug", *WHERE],
         ["helm", "rollback", "r", "3", *WHERE],
     ]
 

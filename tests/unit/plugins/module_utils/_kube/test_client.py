@@ -119,6 +119,17 @@ def test_a_cut_answer_is_asked_for_again(serve: Serve) -> None:
     assert serve(answer)[1].request("GET", "/x") == {"items": []}
 
 
+def test_half_an_answer_that_looks_whole_is_asked_for_again(serve: Serve) -> None:
+    server, kube = serve(lambda ex: ex.reply(b'{"items": [' if ex.number == 0 else {"items": []}))
+    assert kube.request("GET", "/x") == {"items": []}
+    assert len(server.requests) == 2
+
+
+def test_a_patch_that_others_came_before_is_repeated(serve: Serve) -> None:
+    _, kube = serve(lambda ex: ex.reply({"ok": 1}, 409 if ex.number == 0 else 200))
+    assert kube.request("PATCH", "/x", body={}) == {"ok": 1}
+
+
 def test_an_answer_that_is_no_json_is_no_traceback(serve: Serve) -> None:
     _, kube = serve(lambda ex: ex.reply(b"<html>welcome</html>"))
     with pytest.raises(ClusterError, match="not JSON"):

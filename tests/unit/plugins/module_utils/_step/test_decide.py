@@ -107,6 +107,12 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
     ),
     "helm died uninstalling": ({}, [RUNNING], [release("uninstalling")], {"action": "install", "uninstall": True}),
     "helm failed": ({}, [entry("failed")], [release("failed")], {"action": "install", "uninstall": True}),
+    "server, helm failed to upgrade it": (
+        {"keep": True},
+        [entry("running", finished=None)],
+        [release(identity=OTHER), release("failed", revision=2)],
+        {"action": "upgrade"},
+    ),
     "server, first time": ({"keep": True}, [], [], {"action": "install"}),
     "server as it was left": (
         {"keep": True},

@@ -17,11 +17,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     CommandError,
     ConflictError,
     InvalidInputError,
+    UnreachableError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import label
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -32,14 +35,18 @@ VALUES = {"image": "x:1", "process": {"command": ["true"]}}
 class HalfHelm:
     """Renders with the real helm; what would change a cluster is answered by the test."""
 
-    def __init__(self, answers: dict[str, Completed]) -> None:
+    def __init__(self, answers: dict[str, Completed | t.Callable[[], Completed]]) -> None:
         self.answers, self.calls = answers, []  # type: ignore[var-annotated]
 
     def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed:
         if argv[1] == "template":
             return run_program(argv, stdin=stdin)
         self.calls.append(" ".join(argv[1:3]))
-        return self.answers[argv[1]]
+        answer = self.answers[argv[1]]
+        return answer() if callable(answer) else answer
+
+
+AWAY = Completed(1, "", 'Error: INSTALLATION FAILED: Patch "https://k/api": EOF\n')
 
 
 class Stage(t.NamedTuple):
@@ -49,7 +56,7 @@ class Stage(t.NamedTuple):
     said: list[str]
 
 
-def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, Completed], **more: t.Any) -> Stage:
+def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, t.Any], **more: t.Any) -> Stage:
     task = Task(
         **{
             "cluster": "local",
@@ -118,6 +125,52 @@ def helms_secret(status: str, identity: str) -> dict[str, t.Any]:
 
 
 SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
+
+
+def install(found: Stage) -> None:
+    run = found.run
+    plan = run.render()
+    run.lock.acquire(patience=0, say=found.said.append)
+    journal = Journal(task=run.task, started=0.0)
+    run.installer.install(plan, Decision(action="install", why=""), begun(run.task, plan.identity, 0.0), journal)
+
+
+@pytest.mark.parametrize(
+    ("left", "calls"),
+    [
+        (None, ["install digits", "install digits"]),
+        ("pending-install", ["install digits", "uninstall digits", "install digits"]),
+        ("failed", ["install digits", "uninstall digits", "install digits"]),
+        ("deployed", ["install digits"]),
+    ],
+)
+def test_a_helm_that_lost_sight_of_the_cluster_tries_again(
+    tmp_path: Path, clock: FakeClock, left: str | None, calls: list[str]
+) -> None:
+    def helm() -> Completed:
+        if found.helm.calls.count("install digits") > 1:
+            return Completed(0, "", "")
+        if left:
+            found.kube.put(SECRET, helms_secret(left, label(found.run.plan.identity)))
+        return AWAY
+
+    found = stage(tmp_path, clock, {"install": helm, "uninstall": Completed(0, "", "")})
+    install(found)
+    assert found.helm.calls == calls
+    assert any("EOF; trying again" in line for line in found.said)
+
+
+def test_a_helm_that_cannot_uninstall_tries_again_and_at_last_says_so(tmp_path: Path, clock: FakeClock) -> None:
+    answers = [Completed(1, "", "Error: connection refused\n"), Completed(0, "", "")]
+    found = stage(tmp_path, clock, {"uninstall": lambda: answers.pop(0)})
+    found.run.installer.uninstall()
+    assert found.helm.calls == ["uninstall digits", "uninstall digits"]
+
+    found = stage(tmp_path, clock, {"uninstall": AWAY})
+    begun_at = clock.now()
+    with pytest.raises(UnreachableError, match="EOF"):
+        found.run.installer.uninstall()
+    assert clock.now() - begun_at == pytest.approx(60.0, abs=1.0)
 
 
 def test_a_helm_that_outlived_its_controller_is_let_finish(tmp_path: Path, clock: FakeClock) -> None:
