@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing as t
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,12 +71,18 @@ def _change(document: Document, started: float) -> changes.Change:
     raise ValueError(document["change"])
 
 
-def drive(found: Iterable[changes.Change], rules: Rules, state: State | None = None) -> tuple[State, list[str]]:
-    """Return the state after all changes, and everything that was printed."""
+def drive(
+    found: Iterable[changes.Change],
+    rules: Rules,
+    state: State | None = None,
+    *,
+    more: Callable[[], bool] = lambda: False,
+) -> tuple[State, list[str]]:
+    """Return the state after all changes, and everything that was printed; `more` says whether the next waits."""
     said: list[str] = []
     for change in found:
         state = state or start(rules, change.at)
-        state, lines = reduce(state, change, rules)
+        state, lines = reduce(state, change, rules, more=more())
         said += lines
     return t.cast(State, state), said
 

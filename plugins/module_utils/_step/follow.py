@@ -35,15 +35,20 @@ Lines = tuple[str, ...]
 _HELD = 200
 
 
-def reduce(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
-    """Return the state after `change`, and the lines to print. Nothing changes after the ending."""
+def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) -> tuple[State, Lines]:
+    """Return the state after `change`, and the lines to print. Nothing changes after the ending.
+
+    With `more` changes waiting, news of a pod is only noted: a thousand pods that start at once are judged together.
+    """
     if state.ending:
         return state, ()
     state, lines = _observe(state, change, rules)
+    if more and isinstance(change, PodSeen | PodGone | EventSeen):
+        return state, lines
     state = _suspect(state, change.at, rules)
     state = clocks.turn(_phase(state, change.at, rules), change.at, rules)
     state = end(state, change, rules)
-    if isinstance(change, PodSeen | PodGone):
+    if not isinstance(change, Wrote | Output):
         state = replace(state, restarts=restarts.count(state, rules))
     said = speech.summary(state, rules)
     if said != state.summary:

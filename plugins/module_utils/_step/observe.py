@@ -65,6 +65,11 @@ class Observer:
         """Add a change from outside, such as the loss of the lock."""
         self._queue.put(change)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether another change has arrived already."""
+        return not self._queue.empty()
+
     def changes(self) -> Iterator[changes.Change]:
         """Yield changes for ever, a tick at least every second."""
         ticked = self._clock.now()

@@ -57,11 +57,13 @@ class Session:
 
     def _one(self, state: State, change: changes.Change) -> State:
         before = (state.phases, state.beat)
-        state, lines = reduce(state, change, self._rules)
+        more = self._observer.waiting
+        state, lines = reduce(state, change, self._rules, more=more)
         # A job's own words come before ours about it.
         for line in (*self._observer.screen.drain(), *lines):
             self._say(line)
-        self._observer.follow_logs(state)
+        if not more:
+            self._observer.follow_logs(state)
         if (state.phases, state.beat) != before:
             self._journal.write(phases=record.phases(state, None), **record.course(state))
         return state

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import typing as t
+from collections.abc import Callable
 
 import pytest
 from fakes.replay import NAMES, Recording, drive, last, load, ticks
@@ -76,9 +78,11 @@ BAD = [name for name, row in EXPECTED.items() if row[0] not in ("succeeded", "re
 STABLE = [name for name in EXPECTED if name not in ("deployment-oom", "deployment-upgraded", "deployment-flashes")]
 
 
-def end(recording: Recording, found: t.Iterable[changes.Change], **more: t.Any) -> tuple[State, list[str]]:
-    rules = recording.rules(patience=SHORT, timeout=last(recording) - recording.started + 55, **more)
-    state, said = drive(found, rules)
+def end(
+    recording: Recording, found: t.Iterable[changes.Change], *, more: Callable[[], bool] = lambda: False
+) -> tuple[State, list[str]]:
+    rules = recording.rules(patience=SHORT, timeout=last(recording) - recording.started + 55)
+    state, said = drive(found, rules, more=more)
     after, more_said = drive(ticks(last(recording), 60, every=5), rules, state)
     return after, said + more_said
 
@@ -138,6 +142,17 @@ def test_any_interleaving_of_the_watches_gives_the_same_outcome(name: str, data:
 
 def _copy(change: t.Any) -> t.Any:
     return type(change)(**{field: getattr(change, field) for field in change.__dataclass_fields__})
+
+
+@pytest.mark.parametrize("name", STABLE)
+@settings(max_examples=5, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 1000))
+def test_changes_that_wait_for_each_other_give_the_same_outcome(name: str, seed: int) -> None:
+    recording, waits = load(name), random.Random(seed)
+    alone, _ = end(recording, recording.changes)
+    hurried, _ = end(recording, recording.changes, more=lambda: waits.random() < 0.5)
+    assert ending(hurried).outcome == ending(alone).outcome
+    assert (hurried.pods.keys(), hurried.restarts) == (alone.pods.keys(), alone.restarts)
 
 
 @pytest.mark.parametrize("name", [name for name, row in EXPECTED.items() if row[0] == "succeeded"])
