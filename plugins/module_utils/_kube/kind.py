@@ -26,12 +26,13 @@ class Verdict:
     """What a workload's status says. `final` means nothing further will change on its own.
 
     A `reason` without `final` is a failure that the operator may still take back. The `message` of a good end is what
-    that end does not prove.
+    that end does not prove; `settle` is how many seconds it must stay before it counts.
     """
 
     state: State
     reason: str = ""
     message: str = ""
+    settle: float = 0.0
 
     @property
     def final(self) -> bool:
@@ -134,8 +135,12 @@ def ready(entry: Document, template: Document) -> Verdict:
 
 def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:
     """Return a failure; of an object that was changed, one that may be its earlier generation's and go away."""
-    changed = int(entry["metadata"].get("generation") or 1) > 1
-    return Verdict(state="pending" if changed else "failed", reason=reason, message=message)
+    return Verdict(state="pending" if is_changed(entry) else "failed", reason=reason, message=message)
+
+
+def is_changed(entry: Document) -> bool:
+    """Return whether the object asks for something else than when it was created."""
+    return int(entry["metadata"].get("generation") or 1) > 1
 
 
 def by_conditions(*, succeeded: str, running: Callable[[Document], bool]) -> Callable[[Document], Verdict]:

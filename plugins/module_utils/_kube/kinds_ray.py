@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import is_true
@@ -26,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
     by_name,
     failed,
     failed_unless_changed,
+    is_changed,
     label,
     labelled,
     name,
@@ -33,6 +35,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
 )
 
 _CLUSTER, _JOB_NAME = "ray.io/cluster", "batch.kubernetes.io/job-name"
+# The applications in the first status after a change are those of before: they are read before the new config is sent,
+# and again after two seconds (ServiceDefaultRequeueDuration).
+_NEWS = 5.0
 # jobDeploymentStatus of a RayJob that goes on. A retry is decided before a status is stored: a stored Failed is final.
 _GOES_ON: Mapping[str, Verdict] = {
     "Running": RUNNING,
@@ -84,7 +89,7 @@ def _serving(entry: Document) -> Verdict:
     up = is_true(entry, "Ready")
     settled = not upgrades and not is_true(entry, "RollbackInProgress")
     if up and settled and all(found.get("status") == "RUNNING" for found in apps.values()):
-        return READY
+        return replace(READY, settle=_NEWS) if is_changed(entry) else READY
     return RUNNING if up else PENDING
 
 

@@ -31,7 +31,7 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     if isinstance(change, LockLost):
         return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
-    if state.verdict.state in ("succeeded", "ready"):
+    if state.verdict.state in ("succeeded", "ready") and change.at - state.judged >= state.verdict.settle:
         return Ending(outcome=state.verdict.state, note=state.verdict.message)
     if state.verdict.state == "failed":
         return _failure(state, rules)

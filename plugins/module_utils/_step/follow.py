@@ -64,7 +64,9 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
     match change:
         case WorkloadSeen(entry=entry):
             verdict = judge(rules.kind, entry, until=rules.until, fail_on=rules.fail_on)
-            return _heard(replace(state, workload=entry, verdict=verdict, trouble=""), state.held, rules)
+            judged = state.judged if verdict.state == state.verdict.state else change.at
+            seen = replace(state, workload=entry, verdict=verdict, judged=judged, trouble="")
+            return _heard(seen, state.held, rules)
         case PodSeen(entry=entry):
             # A pod of the same name may come again: the workers of an MPIJob, a replica that is tried again.
             name = pod_view.name(entry)

@@ -48,6 +48,7 @@ _PULL = "Check that the nodes may reach and pull from its registry."
 _CONFIG = "Create the Secret, ConfigMap, key or claim it names, or correct the recipe."
 _RUNTIME = "Check command, args and mounts of this container in the recipe."
 _VALUES = "Correct the values of the recipe that this field comes from."
+_REFUSED = "Correct what is refused: quota, admission webhook, or the pod's own fields."
 _EVIDENCE = "Its events and pods are in the evidence."
 
 OTHER = Reason("workload", _EVIDENCE)
@@ -112,10 +113,17 @@ REASONS: Mapping[str, Reason] = {
     "ExceededQuota": Reason("quota", "Raise the quota, free some of it, or lower the resources in the recipe."),
     "AdmissionDenied": Reason("admission", "Correct in the recipe what the webhook or policy refuses."),
     "WebhookUnreachable": Reason("admission", "Bring the webhook's own pods up: nothing can be created without it."),
-    "FailedCreate": Reason("admission", "Correct what is refused: quota, admission webhook, or the pod's own fields."),
+    "FailedCreate": Reason("admission", _REFUSED),
+    "TrainJobResourcesCreationFailed": Reason("admission", _REFUSED),
+    "JobCreationFailed": Reason("admission", _REFUSED),
+    "FailedToCreateRayCluster": Reason("admission", _REFUSED),
+    "FailedToCreateRayJobSubmitter": Reason("admission", _REFUSED),
+    "FailedToCreateHeadPod": Reason("admission", _REFUSED),
     "ValidationError": Reason("validation", _VALUES),
     "FailedValidation": Reason("validation", _VALUES),
     "InvalidPyTorchJob": Reason("validation", _VALUES),
+    "InvalidRayClusterSpec": Reason("validation", _VALUES),
+    "InvalidRayClusterMetadata": Reason("validation", _VALUES),
     # Programs.
     "InitContainerFailed": Reason("init", "Its last lines say why; nothing else of the pod started."),
     "SidecarFailed": Reason("sidecar", "Its last lines say why; the main containers were not to blame."),

@@ -61,10 +61,11 @@ class State:
     """Everything known of the workload so far.
 
     `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of
-    each present suspicion to when it was first seen. `phases` maps each phase entered to its start. `held` are events
-    that may turn out to be ours. `runs` says whether the workload runs, since `turned`; `wrote` is when any container
-    wrote last, `last_line` its pod and words; `beat` when the last heartbeat was. `restarts` counts what was started
-    again, `replaced` the part of it that pods of the same name made unseen.
+    each present suspicion to when it was first seen. `judged` is since when the verdict is what it is. `phases` maps
+    each phase entered to its start. `held` are events that may turn out to be ours. `runs` says whether the workload
+    runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod and words; `beat` when the last
+    heartbeat was. `restarts` counts what was started again, `replaced` the part of it that pods of the same name made
+    unseen.
     """
 
     workload: Document | None = None
@@ -75,6 +76,7 @@ class State:
     since: Mapping[str, float] = field(default_factory=dict)
     suspect: Cause | None = None
     verdict: Verdict = PENDING
+    judged: float = 0.0
     phases: Mapping[Phase, float] = field(default_factory=dict)
     summary: str = ""
     trouble: str = ""

@@ -16,6 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Contai
 from ansible_collections.mlops.eks.plugins.module_utils._step import wording
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Patience, Suspicion, of_container
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod, ran
+from ansible_collections.mlops.eks.plugins.module_utils._step.events import seen
 from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import lookup
 
 # A container that ran longer than this before it failed is not in a crash loop (the kubelet's own reset time).
@@ -39,7 +40,7 @@ _GRACES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What is judged: the pods that exist and the warnings about them; who ended before `after` is forgiven."""
+    """What is judged: the pods that exist and the warnings about them; what was before `after` is forgiven."""
 
     kind: Kind
     workload: Document | None
@@ -59,7 +60,8 @@ def suspicions(scene: Scene) -> Iterator[Suspicion]:
         quick_failures += pod_view.phase(pod) == "Failed" and any(ran(one) < _LOOP_SECONDS for one in failures(pod))
         if quick_failures > scene.patience.max_restarts:
             yield _loop(pod, next(iter(failures(pod))), quick_failures, scene)
-    for event in scene.warnings:
+    # Times of events have whole seconds.
+    for event in (event for event in scene.warnings if seen(event) + 1 > scene.after):
         cause = _refusal(event, scene) or _mount(event, scene)
         if cause:
             yield _suspicion(cause, scene.patience)

@@ -246,6 +246,24 @@ def test_ready_without_a_probe_is_said_to_prove_little() -> None:
     assert t.cast(t.Any, state.ending).told("3 s") == said
 
 
+def ray_service(after: float, app: str) -> changes.Change:
+    """A RayService that was changed, with its one application in this state."""
+    ready = {"type": "Ready", "status": "True", "reason": "NonZeroServeEndpoints"}
+    active = {"rayClusterName": "digits-4mq2w", "applicationStatuses": {"llm": {"status": app}}}
+    status = {"observedGeneration": 2, "conditions": [ready], "activeServiceStatus": active}
+    metadata = {"name": "digits", "generation": 2, "creationTimestamp": "2026-11-21T09:00:00Z"}
+    return workload(after, kind="RayService", metadata=metadata, status=status)
+
+
+def test_the_first_status_after_a_change_still_tells_of_the_application_of_before() -> None:
+    what = rules(kind=KINDS["ray.io/v1", "RayService"])
+    stale, deploys, runs = ray_service(0, "RUNNING"), ray_service(2, "DEPLOYING"), ray_service(60, "RUNNING")
+    state, _ = drive([stale, *ticks(BEGIN, 1), deploys, *ticks(BEGIN + 2, 50)], what)
+    assert outcome(state) is None
+    assert outcome(drive([runs, *ticks(BEGIN + 60, 4)], what, state)[0]) is None
+    assert outcome(drive([runs, *ticks(BEGIN + 60, 5)], what, state)[0]) == "ready"
+
+
 # Blame
 
 

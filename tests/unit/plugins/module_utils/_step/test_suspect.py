@@ -7,6 +7,7 @@ import typing as t
 import pytest
 from fakes.made import Document, condition, container, ended, pod, runs, waits, warning
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience, Suspicion
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, suspicions
@@ -161,6 +162,27 @@ def test_creation_refused_in_an_event_of_another_name() -> None:
     # The training operator's own reason for it.
     event = warning("FailedCreatePod", "PyTorchJob/x", FORBIDDEN + "exceeded quota: gpus")
     assert one(events=(event,))[0] == "ExceededQuota"
+
+
+@pytest.mark.parametrize(
+    ("reason", "about", "category"),
+    [
+        ("InvalidRayClusterSpec", "RayCluster/x-9vq4z", "validation"),
+        ("TrainJobResourcesCreationFailed", "TrainJob/x", "admission"),
+        ("JobCreationFailed", "JobSet/x", "admission"),
+        ("FailedToCreateRayCluster", "RayJob/x", "admission"),
+    ],
+)
+def test_what_operators_say_in_events_alone(reason: str, about: str, category: str) -> None:
+    assert one(events=(warning(reason, about, "it cannot be made"),))[:2] == (reason, category)
+
+
+def test_an_event_of_before_the_upgrade_of_a_server_is_forgiven() -> None:
+    event = warning("InvalidRayClusterSpec", "RayCluster/x", "of an earlier generation", after=10)
+    moment = from_iso(event["lastTimestamp"])
+    assert suspected(events=(event,), kind=SERVER, after=moment + 1) == []
+    # The event's second may have begun before the step did.
+    assert one(events=(event,), kind=SERVER, after=moment + 0.9)[0] == "InvalidRayClusterSpec"
 
 
 # Out of memory: who starts anew is not stopped
