@@ -18,4 +18,5 @@ class ActionModule(LiveAction):
 
     def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
         """Run the step."""
-        return helm_step(params, cluster=context.host, check=context.check, diff=context.diff, say=say)
+        how = {"check": context.check, "diff": context.diff, "private": context.private}
+        return helm_step(params, cluster=context.host, say=say, **how)

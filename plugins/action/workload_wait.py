@@ -18,4 +18,4 @@ class ActionModule(LiveAction):
 
     def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
         """Follow it."""
-        return workload_wait(params, cluster=context.host, say=say)
+        return workload_wait(params, cluster=context.host, say=say, private=context.private)

@@ -66,6 +66,29 @@ options:
     description: Quick failures of one container that are accepted before it counts as a crash loop.
     type: int
     default: 5
+  logs:
+    description:
+      - Whose log lines are printed. V(leader) is the container whose log is the workload's, such as the launcher of an
+        MPIJob or rank 0; V(all) is every container, each line with its rank; V(none) prints no log line.
+      - All logs are kept in the evidence, whatever is printed.
+    type: str
+    choices: [leader, all, none]
+    default: leader
+  log_streams:
+    description:
+      - Logs that are followed at the same time. When there are more, each is read in turns of 15 seconds, what has
+        ended first, and read to its end when its container ends.
+      - What a container that waits for its turn loses by the kubelet's rotation (10 MiB) or by being deleted at once is
+        said in the record of the step, as C(log_gap).
+    type: int
+    default: 32
+  redact:
+    description:
+      - Secrets that no line, no file of the evidence and no result may show; they are replaced by V(********).
+      - Values of the Kubernetes Secrets that the pods refer to (from 6 characters on), and vaulted values among the
+        task's arguments, are taken out without being named.
+    type: list
+    elements: str
   run_id:
     description: Name of the run's directory under O(runs_dir). When omitted, a new one.
     type: str

@@ -168,9 +168,8 @@ ARGUMENT_SPEC = {
 def main() -> None:
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
-        result = helm_step(
-            module.params, cluster="cluster", check=module.check_mode, diff=module._diff, say=module.debug
-        )
+        how = {"check": module.check_mode, "diff": module._diff, "private": module.no_log}
+        result = helm_step(module.params, cluster="cluster", say=module.debug, **how)
     except EksError as error:
         module.fail_json(**error.to_result())
     module.exit_json(**result)

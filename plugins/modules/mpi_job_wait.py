@@ -68,7 +68,8 @@ WORKLOAD = {"kind": "MPIJob", "api_version": "kubeflow.org/v2beta1"}
 def main() -> None:
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
-        result = workload_wait({**module.params, **WORKLOAD}, cluster="cluster", say=module.debug)
+        params = {**module.params, **WORKLOAD}
+        result = workload_wait(params, cluster="cluster", say=module.debug, private=module.no_log)
     except EksError as error:
         module.fail_json(**error.to_result())
     module.exit_json(**result)

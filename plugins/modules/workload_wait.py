@@ -89,7 +89,7 @@ ARGUMENT_SPEC = {
 def main() -> None:
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
-        result = workload_wait(module.params, cluster="cluster", say=module.debug)
+        result = workload_wait(module.params, cluster="cluster", say=module.debug, private=module.no_log)
     except EksError as error:
         module.fail_json(**error.to_result())
     module.exit_json(**result)

@@ -11,10 +11,11 @@ import multiprocessing
 import os
 import threading
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
+from ansible.parsing.vault import VaultHelper
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
@@ -32,6 +33,8 @@ class Context(t.NamedTuple):
     host: str
     check: bool
     diff: bool
+    # Whether the task is not to be logged.
+    private: bool = False
 
 
 class LiveAction(ActionBase):
@@ -60,13 +63,17 @@ class LiveAction(ActionBase):
         if checked.error_messages:
             return {**base, "failed": True, "msg": "; ".join(map(_explain, checked.errors))}
         _die_with_parent()
+        params = checked.validated_parameters
+        if "redact" in self.SPEC:
+            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args)]
         context = Context(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
             diff=self._task.diff,
+            private=bool(self._task.no_log),
         )
         try:
-            result = self.engine(checked.validated_parameters, context, self._say())
+            result = self.engine(params, context, self._say())
         except EksError as error:
             return {**base, "failed": True, **error.to_result()}
         return {**base, **result}
@@ -77,6 +84,19 @@ class LiveAction(ActionBase):
             return lambda _: None
         display = Display()
         return lambda line: display.display(line)
+
+
+def _vaulted(value: t.Any) -> Iterator[str]:
+    """Yield the strings in a task's arguments that came out of a vault."""
+    if isinstance(value, str):
+        if VaultHelper.get_ciphertext(value, with_tags=False) is not None:
+            yield str(value)
+    elif isinstance(value, Mapping):
+        for entry in value.values():
+            yield from _vaulted(entry)
+    elif isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _vaulted(entry)
 
 
 def _die_with_parent() -> None:

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
+
 
 class EksError(Exception):
     """Base of every error the collection raises on purpose.
@@ -33,7 +35,7 @@ class EksError(Exception):
 
     def to_result(self) -> dict[str, t.Any]:
         """Return the keyword arguments of `fail_json`."""
-        return {"msg": str(self), **self.details}
+        return {"msg": plain(str(self)), **self.details}
 
 
 class InvalidInputError(EksError):

@@ -14,14 +14,17 @@ from pathlib import Path
 import yaml
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text`; a reader sees the old content or the new, never a part."""
+def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
+    """Replace `path` by `text`; a reader sees the old content or the new, never a part.
+
+    What is `private` only its owner may read.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(0o600 if private else 0o644)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import typing as t
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
     SEVERITY,
     Cause,
@@ -28,10 +29,6 @@ PHASES = ("queued", "pulling", "running", "finishing")
 TAIL_LINES = 40
 LINE_LENGTH = 2000
 
-# Terminal sequences (CSI, OSC, other escapes), then what no page should hold: control characters, directional
-# overrides that could make a line read backwards, and lone surrogates, which UTF-8 cannot carry.
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-_]")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _EARLIER_RUN = re.compile(r"\bin run ([\w.-]+)")
 
 
@@ -39,7 +36,7 @@ def clean(value: object) -> str:
     """Return `value` as printable text; anything but a string or a number is the empty string."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
-    return _UNPRINTABLE.sub("", _ESCAPES.sub("", str(value)))
+    return plain(str(value))
 
 
 def tail(value: object) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ FOLLOW: Spec = {
     "config_grace": {"type": "float", "default": 15.0},
     "unschedulable_grace": {"type": "float", "default": 900.0},
     "max_restarts": {"type": "int", "default": 5},
+    "logs": {"type": "str", "choices": ["leader", "all", "none"], "default": "leader"},
+    "log_streams": {"type": "int", "default": 32},
+    "redact": {"type": "list", "elements": "str", "no_log": True},
     "run_id": {"type": "str"},
     "runs_dir": {"type": "path", "default": "runs"},
 }

@@ -5,24 +5,29 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
+from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
@@ -68,12 +73,34 @@ def _prefixed(say: Say, cluster: str, name: str) -> Say:
     return lambda line: say(f"{cluster} | {name} | {line}")
 
 
-def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say) -> Record:
-    """Run one step, or in check mode say what would be done."""
+def _masking(engine: Callable[..., Record]) -> Callable[..., Record]:
+    """Let nothing leave an engine, be it a line, its result or an error, that holds a secret or a control character.
+
+    It gets the `mask` to be used for what it keeps, which may learn more secrets.
+    """
+
+    @functools.wraps(engine)
+    def run(params: Params, *, say: Say, **how: t.Any) -> Record:
+        mask = Mask(params["redact"] or ())
+        try:
+            result = engine(params, say=lambda line: say(plain(mask.text(line))), mask=mask, **how)
+        except EksError as error:
+            error.args, error.details = (mask.text(str(error)),), mask.document(error.details)
+            raise
+        return t.cast(Record, plain_document(mask.document(result)))
+
+    return run
+
+
+@_masking
+def helm_step(
+    params: Params, *, cluster: str, check: bool, diff: bool, say: Say, mask: Mask, private: bool = False
+) -> Record:
+    """Run one step, or in check mode say what would be done; of what is `private` no log line is returned."""
     told = _prefixed(say, cluster, params["release"])
     kube = connect(params, told)
     helm = helm_for(params, kube)
-    task = step_task({**params, "namespace": kube.namespace}, cluster=cluster)
+    task = step_task({**params, "namespace": kube.namespace}, cluster=cluster, mask=mask, private=private)
     run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=told)
     if check or diff:
         run.render()
@@ -83,8 +110,9 @@ def helm_step(params: Params, *, cluster: str, check: bool, diff: bool, say: Say
     return {**run.run(), **shown}
 
 
-def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
-    """Follow a workload that somebody else submitted."""
+@_masking
+def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private: bool = False) -> Record:
+    """Follow a workload that somebody else submitted; of what is `private` no log line is returned."""
     told = _prefixed(say, cluster, params["name"])
     kube, clock = connect(params, told), Clock()
     kind = _kind(params, kube)
@@ -93,25 +121,18 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     entry = kube.get(ref.path)
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
-    run_id = params["run_id"] or new_run_id(name)
-    task = Task(
-        cluster=cluster,
-        namespace=namespace,
-        release=name,
-        step=name,
-        chart="",
-        run_id=run_id,
-        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
-        pipeline=name,
-        until=parse(params["until"]) if params["until"] else None,
-        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
-        progress=progress_pattern(params["progress"]) if params["progress"] else None,
-        waits=waits(params),
-    )
+    task = _waiting(params, cluster=cluster, namespace=namespace, mask=mask, private=private)
     started = clock.now()
     journal = Journal(task=task, started=started)
     journal.write()
-    target = Target(kind=kind, ref=ref, selectors=kind.selectors(entry), logs=task.evidence / "logs")
+    target = Target(
+        kind=kind,
+        ref=ref,
+        selectors=kind.selectors(entry),
+        keeping=keeping(task, former=True),
+        shown=task.logs,
+        streams=task.log_streams,
+    )
     session = Session(kube, target, rules(task, kind, name, started=started), journal, clock=clock, say=told)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
@@ -119,6 +140,28 @@ def workload_wait(params: Params, *, cluster: str, say: Say) -> Record:
     said = f"{ref}: {ending.told(human(finished - started))}"
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
+
+
+def _waiting(params: Params, *, cluster: str, namespace: str, mask: Mask, private: bool) -> Task:
+    name = params["name"]
+    return Task(
+        cluster=cluster,
+        namespace=namespace,
+        release=name,
+        step=name,
+        chart="",
+        run_id=params["run_id"] or new_run_id(name),
+        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
+        pipeline=name,
+        until=parse(params["until"]) if params["until"] else None,
+        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
+        progress=progress_pattern(params["progress"]) if params["progress"] else None,
+        waits=waits(params),
+        logs=params["logs"],
+        log_streams=params["log_streams"],
+        mask=mask,
+        private=private,
+    )
 
 
 def _kind(params: Params, kube: Kube) -> Kind:
@@ -153,7 +196,7 @@ def _predict(run: StepRun) -> Record:
             "chart_version": plan.chart.version,
             "workload": str(plan.ref),
             "objects": plan.objects,
-            "manifest": list(plan.manifest),
+            "manifest": list(map(without_data, plan.manifest)),
         },
     }
 
@@ -166,7 +209,7 @@ def _differences(run: StepRun) -> list[dict[str, str]]:
 
 
 def _contents(plan: Plan) -> list[tuple[str, str]]:
-    return [("values.yaml", to_yaml(plan.values)), ("manifest.yaml", to_yaml_stream(plan.manifest))]
+    return [("values.yaml", to_yaml(plan.values)), ("manifest.yaml", to_yaml_stream(map(without_data, plan.manifest)))]
 
 
 def _difference(name: str, last: Path | None, after: str) -> dict[str, str]:

@@ -6,29 +6,52 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIRECTORY as MARKS
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 
-def write_plan(directory: Path, plan: Plan) -> None:
+def write_plan(task: Task, plan: Plan) -> None:
     """Write what is going to be installed."""
-    write_atomically(directory / "values.yaml", to_yaml(plan.values))
-    write_atomically(directory / "manifest.yaml", to_yaml_stream(plan.manifest))
+    _write(task, "values.yaml", to_yaml(task.mask.document(plan.values)))
+    _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 
 
-def write_state(directory: Path, state: State) -> None:
+def write_state(task: Task, state: State) -> None:
     """Write how the workload, its pods and the warnings about them looked last."""
     if state.workload is not None:
-        write_atomically(directory / "workload.yaml", to_yaml(without_noise(state.workload)))
-    write_atomically(
-        directory / "pods.yaml", to_yaml_stream(without_noise(pod) for _, pod in sorted(state.pods.items()))
+        _write(task, "workload.yaml", _stream(task, [state.workload]).removeprefix("---\n"))
+    _write(task, "pods.yaml", _stream(task, [pod for _, pod in sorted(state.pods.items())]))
+    _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=_moment)))
+
+
+def keeping(task: Task, *, former: bool, seen: float = 0.0) -> Keeping:
+    """Return how the logs of the step are kept: with `former` they go on where an earlier controller ended.
+
+    It showed the lines stamped up to `seen`, in seconds since the epoch.
+    """
+    places = task.runs_dir.glob(f"*/{task.cluster}/*-{task.step}/{MARKS}") if former else ()
+    return Keeping(
+        directory=task.evidence / "logs",
+        mask=task.mask,
+        former=tuple(place.parent for place in places),
+        seen=seen,
+        private=task.private,
     )
-    events = sorted(state.warnings.values(), key=_moment)
-    write_atomically(directory / "events.yaml", to_yaml_stream(without_noise(event) for event in events))
+
+
+def _write(task: Task, name: str, text: str) -> None:
+    write_atomically(task.evidence / name, text, private=task.private)
+
+
+def _stream(task: Task, entries: list[Document]) -> str:
+    return to_yaml_stream(task.mask.document(without_noise(entry)) for entry in entries)
 
 
 def without_noise(entry: Document) -> Document:

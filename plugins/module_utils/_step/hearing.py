@@ -14,6 +14,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Wro
 # Lines of the leader that are searched for progress at a tick, and as much of each as a pattern may look at.
 _KEPT = 1000
 _WIDTH = 2000
+# Of which others the last that is not empty is wanted.
+_LAST = 20
 Stamped = tuple[bytes, bytes]
 
 
@@ -24,6 +26,10 @@ class Hearing:
         self._lock = threading.Lock()
         self._lines: deque[Stamped] = deque(maxlen=_KEPT if progress else 0)
         self._last: tuple[str, bytes] | None = None
+
+    def wanted(self, *, leads: bool) -> int:
+        """Return how many of the newest lines are worth offering."""
+        return (self._lines.maxlen if leads else 0) or _LAST
 
     def offer(self, pod: str, lines: list[Stamped], *, leads: bool) -> None:
         """Take the newest of `lines`, each with the stamp of its node."""

@@ -118,11 +118,12 @@ class Installer:
                 act = again or act
 
     def _refused(self, error: EksError, plan: Plan, entry: Entry, journal: Journal) -> None:
+        said = self.task.mask.text(str(error))
         reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
         cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
         journal.write(outcome="failed", finished=finished, cause=cause.to_record())
         try:
-            self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=str(error)))
+            self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=said))
             # A conflict means that what stands there under this name is not what we just tried to install.
             if not self.task.keep and not isinstance(error, ConflictError):
                 self.uninstall()

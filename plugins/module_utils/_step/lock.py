@@ -77,6 +77,8 @@ class Lock:
         self._lease: Document | None = None
         # Who took it over, and when we were last sure that nobody had.
         self._taker, self._renewed = "", 0.0
+        # When the holder before us, if it died, last showed that it was alive; in seconds since the epoch.
+        self.former = 0.0
         # The thread that renews and the one that works may both write.
         self._writing = threading.Lock()
         self._stopped = threading.Event()
@@ -193,6 +195,8 @@ class Lock:
         except (ConflictError, AbsentError):
             return False
         self._renewed = asked
+        if acquired and lease["spec"].get("renewTime"):
+            self.former = from_iso(lease["spec"]["renewTime"])
         return True
 
     def _renew(self) -> None:

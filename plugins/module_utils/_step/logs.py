@@ -1,195 +1,199 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Container logs: followed live, archived whole, reconnected without losing or repeating a line."""
+"""All logs of a step: read by a bounded number of threads, so that a thousand workers cost no more than thirty-two.
+
+While there are more logs than threads, each is read in turns, those of the workload's leader and of what has ended
+first; a turn goes on where the one before ended. What ended is read to its end.
+"""
 
 from __future__ import annotations
 
 import threading
-import typing as t
-from collections import deque
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterable
 
-import urllib3
-
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
-from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
-from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
-from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._step.container_log import ContainerLog
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
 
-TAIL = 40
-# A container may be silent for days; a dead connection is found by the kernel's keep-alive or by the pod's end.
-_SILENCE = 86400.0
-# Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
-_RESUME = 10.0
+# Logs that are followed at the same time, each by a thread and a connection of its own.
+STREAMS = 32
+# Seconds a log is followed while others wait for their turn.
+_TURN = 15.0
+# How long nothing may arrive of a finished container's log before it is given up.
+_DRAIN = 5.0
 
 
-class LogFollower(threading.Thread):
-    """Copy one container's log to `file` until `end()` was told and it is read whole, or `stop()` is called.
+class Logs:
+    """Every container's log, from the first sight of it to `close`."""
 
-    The kubelet's time stamps are asked for and taken off again: after a lost connection they tell what was already
-    written.
-    `done` is set when the log was read to its end.
-    """
+    def __init__(self, kube: Kube, keeping: Keeping, audience: Audience, *, streams: int = STREAMS) -> None:
+        self._kube, self._keeping, self._audience, self._streams = kube, keeping, audience, streams
+        self._logs: dict[Instance, ContainerLog] = {}
+        # The pods that had a name, in the order they came.
+        self._uids: dict[str, list[str]] = {}
+        self._changed = threading.Condition()
+        # When each waiting log may be read; when each one under way was begun, or last ended.
+        self._due: dict[ContainerLog, float] = {}
+        self._reading: dict[ContainerLog, float] = {}
+        self._last: dict[ContainerLog, float] = {}
+        self._threads: list[threading.Thread] = []
+        self._closed = False
 
-    def __init__(
-        self,
-        kube: Kube,
-        *,
-        pod: str,
-        container: str,
-        file: Path,
-        screen: Screen | None,
-        hearing: Hearing | None = None,
-        leads: bool = False,
-        prefix: str,
-        previous: bool = False,
-        follow: bool = True,
-    ) -> None:
-        super().__init__(daemon=True, name=f"log {pod}/{container}")
-        self._kube, self._screen, self._prefix = kube, screen, prefix
-        self._hearing, self._leads = hearing, leads
-        self._path = item("v1", "pods", kube.namespace, f"{pod}/log")
-        self._params: dict[str, str | int] = {
-            "container": container,
-            "timestamps": "true",
-            "follow": str(follow).lower(),
-        }
-        if previous:
-            self._params["previous"] = "true"
-        self.pod, self.container, self.file = pod, container, file
-        self.lines = self.bytes = 0
-        self.tail: deque[bytes] = deque(maxlen=TAIL)
-        self.done = threading.Event()
-        self._stopped = threading.Event()
-        # Set when the container has ended: what is read after that is the whole log.
-        self._ended = threading.Event()
-        if previous or not follow:
-            self._ended.set()
-        self._response: urllib3.BaseHTTPResponse | None = None
-        self._last, self._same = b"", 0
+    def __contains__(self, instance: Instance) -> bool:
+        """Return whether this log is read already."""
+        return instance in self._logs
 
-    def stop(self) -> None:
-        """End the copy; a blocked read is woken."""
-        self._stopped.set()
-        self._ended.set()
-        wake(self._response)
+    def follow(self, instance: Instance, *, source: str | None = None, leads: bool = False) -> None:
+        """Begin to read a log; its lines are printed when they have a `source` to be printed with."""
+        self._take_name(instance)
+        file = self._file(instance)
+        log = ContainerLog(instance, self._keeping, self._audience, file=file, source=source, leads=leads)
+        with self._changed:
+            self._logs[instance] = log
+            self._due[log] = 0.0
+            if len(self._threads) < min(self._streams, len(self._due) + len(self._reading)):
+                thread = threading.Thread(target=self._work, daemon=True, name=f"logs {len(self._threads) + 1}")
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify()
 
-    def end(self, *, replaced: bool = False) -> None:
-        """Learn that the container has ended; `replaced` when it was started again since."""
-        if replaced and not self._ended.is_set():
-            self._params["previous"] = "true"
-        self._ended.set()
+    def end(self, instance: Instance, *, previous: bool = False) -> None:
+        """Learn that a container has ended; `previous` when another instance has taken its place since."""
+        log = self._logs[instance]
+        if not log.ended:
+            log.end(previous=previous)
+            self._hurry([log])
 
-    def finish(self) -> None:
-        """Read what there is by now and end: the container goes on, or its connection has gone dead."""
-        self._params["follow"] = "false"
-        self._ended.set()
-        wake(self._response)
+    def hurry(self, instance: Instance) -> None:
+        """Learn that a container will end, and its log with it."""
+        log = self._logs[instance]
+        if not log.urgent:
+            log.urgent = True
+            self._hurry([log])
 
-    def run(self) -> None:
-        """Copy, and reconnect after whatever happens but the end of the log."""
-        failures = 0
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("wb") as archive:
-            while not self._stopped.is_set():
-                whole, params = self._ended.is_set(), dict(self._params)
-                try:
-                    self._copy(archive, params, whole=whole)
-                    if whole and not self._outdated(params):
-                        break
-                    # A response may end before the log: the API server hides it when the kubelet's side breaks.
-                    self._ended.wait(_RESUME)
-                except AbsentError:
-                    break
-                except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
-                    # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see
-                    # Watch.run.
-                    failures += 1
-                    self._stopped.wait(backoff(failures) / 4)
-        self.done.set()
+    def give_up(self, instance: Instance, why: str) -> None:
+        """Learn that the rest of a log cannot be asked for any more."""
+        self._logs[instance].give_up(why)
 
-    def tail_text(self) -> tuple[str, ...]:
-        """Return the last lines as text."""
-        return tuple(line.decode(errors="replace") for line in self.tail)
+    def miss(self, instance: Instance, why: str) -> None:
+        """Learn that something is missing before a log."""
+        self._logs[instance].gap = why
 
-    def _outdated(self, params: dict[str, str | int]) -> bool:
-        """Return whether the request was made, or broken off, before `finish` or `stop`."""
-        return self._stopped.is_set() or params["follow"] != self._params["follow"]
-
-    def _copy(self, archive: t.BinaryIO, params: dict[str, str | int], *, whole: bool) -> None:
-        seen, skip = self._last, self._same
-        if seen:
-            params["sinceTime"] = _since(seen)
-        response = self._response = self._kube.stream(self._path, params, read_timeout=_SILENCE)
-        rest = b""
-        try:
-            if self._outdated(params):
-                # It came too late to be woken.
+    def balance(self) -> None:
+        """Give those that wait their turn; called about once a second."""
+        with self._changed:
+            now = time.monotonic()
+            waiting = [log for log, due in self._due.items() if due <= now]
+            if not waiting or len(self._reading) < self._streams:
                 return
-            while chunk := response.read1(1 << 20):
-                *lines, rest = (rest + chunk).split(b"\n")
-                if seen:
-                    lines, seen, skip = _unseen(lines, seen, skip)
-                self._take(archive, lines, end=b"\n")
-            # Without its end, the last line is either complete, or half of one that is read again.
-            if rest and whole and not self._outdated(params):
-                self._take(archive, [rest], end=b"")
-        finally:
-            self._response = None
-            response.close()
+            patience = 0.0 if any(log.urgent for log in waiting) else _TURN
+            # The leader's log is what people look at. Where all pods lead, half of them keep their place.
+            kept = [log for log in self._reading if log.leads][: self._streams // 2]
+            others = [log for log, begun in self._reading.items() if log not in kept and now - begun >= patience]
+            chosen = sorted((log for log in others if not log.urgent), key=self._reading.__getitem__)[: len(waiting)]
+        for log in chosen:
+            log.interrupt()
 
-    def _take(self, archive: t.BinaryIO, lines: list[bytes], *, end: bytes) -> None:
-        """Write lines without their stamps and note the last stamp."""
-        if not lines:
+    def close(self, has_ended: Callable[[Instance], bool]) -> None:
+        """Read logs that have an end to it, and the others as far as they are written."""
+        logs = list(self._logs.values())
+        for log in logs:
+            if has_ended(log.instance):
+                log.end()
+            else:
+                log.finish()
+        self._hurry(logs)
+        self._drain(logs)
+        # A connection may be dead and not know it: ask anew for what is missing.
+        stuck = [log for log in logs if not log.done.is_set()]
+        for log in stuck:
+            log.finish()
+        self._hurry(stuck)
+        self._drain(stuck)
+        for log in stuck:
+            log.give_up("the cluster did not send all of it")
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join(1.0)
+
+    def files(self) -> dict[Instance, LogFile]:
+        """Return what was archived."""
+        return {
+            instance: LogFile(f"logs/{log.file.name}", log.position.lines, log.position.size, log.gap)
+            for instance, log in self._logs.items()
+        }
+
+    def tail(self, pod: str, container: str) -> tuple[str, ...]:
+        """Return the last lines of a container (of any, without a name), of the newest instance that said anything."""
+        newest_first = reversed(self._logs.items())
+        found = (
+            log
+            for one, log in newest_first
+            if one.pod == pod and one.container in (container, container or one.container)
+        )
+        return next((lines for log in found if (lines := log.tail())), ())
+
+    def _take_name(self, instance: Instance) -> None:
+        """Of two pods that have the same name one after the other, only the last can be asked for its log."""
+        uids = self._uids.setdefault(instance.pod, [])
+        if instance.uid in uids:
             return
-        stamps_and_texts = [_split(line) for line in lines]
-        self._note(stamps_and_texts)
-        texts = [text for _, text in stamps_and_texts]
-        written = b"\n".join(texts) + end
-        archive.write(written)
-        archive.flush()
-        self.lines += len(texts)
-        self.bytes += len(written)
-        self.tail.extend(texts[-TAIL:])
-        if self._hearing:
-            self._hearing.offer(self.pod, stamps_and_texts, leads=self._leads)
-        if self._screen:
-            self._screen.offer(self._prefix, texts)
+        for one, log in self._logs.items() if uids else ():
+            if one.pod == instance.pod:
+                log.give_up("another pod took its name before all of it was read")
+        uids.append(instance.uid)
 
-    def _note(self, lines: list[tuple[bytes, bytes]]) -> None:
-        stamps = [stamp for stamp, _ in lines if stamp]
-        if not stamps:
-            return
-        last, same = stamps[-1], 0
-        for stamp in reversed(stamps):
-            if stamp != last:
-                break
-            same += 1
-        self._same = self._same + same if last == self._last and same == len(stamps) else same
-        self._last = last
+    def _file(self, instance: Instance) -> str:
+        """Return the archive's name; a pod that came again under the same name is told apart by a number."""
+        again = self._uids[instance.pod].index(instance.uid)
+        name = f"{instance.pod}~{again + 1}" if again else instance.pod
+        count = f".{instance.restarts}" if instance.restarts else ""
+        return f"{name}.{instance.container}{count}.log"
 
+    def _hurry(self, logs: Iterable[ContainerLog]) -> None:
+        """Let logs that wait for their moment be read as soon as a thread is free."""
+        with self._changed:
+            self._due.update((log, 0.0) for log in logs if log in self._due)
+            self._changed.notify_all()
+        self.balance()
 
-def _split(line: bytes) -> tuple[bytes, bytes]:
-    """Return stamp and text; the kubelet's own words, such as that a log is gone, carry no stamp."""
-    stamp, space, text = line.partition(b" ")
-    return (stamp, text) if space and stamp[10:11] == b"T" and stamp[:4].isdigit() else (b"", line)
+    def _work(self) -> None:
+        while (log := self._next()) is not None:
+            ended = log.ended
+            pause = log.read(self._kube)
+            with self._changed:
+                now = self._last[log] = time.monotonic()
+                del self._reading[log]
+                # What has ended meanwhile can be read whole at once.
+                self._due[log] = now if log.ended and not ended else now + pause
+                self._changed.notify()
 
+    def _next(self) -> ContainerLog | None:
+        """Return the log to be read next, as soon as there is one; `None` after `close`."""
+        with self._changed:
+            while not self._closed:
+                self._due = {log: due for log, due in self._due.items() if not log.done.is_set()}
+                now = time.monotonic()
+                ready = [log for log, due in self._due.items() if due <= now]
+                if ready:
+                    log = min(ready, key=self._rank)
+                    del self._due[log]
+                    self._reading[log] = now
+                    return log
+                self._changed.wait(min(self._due.values()) - now if self._due else None)
+        return None
 
-def _since(stamp: bytes) -> str:
-    """Return the whole second of a stamp, in its own time zone: that of the node."""
-    second, offset = stamp[:19].decode(), stamp[19:].decode()
-    return second + offset.lstrip(".0123456789")
+    def _rank(self, log: ContainerLog) -> tuple[bool, bool, float]:
+        return not log.urgent, not log.leads, self._last.get(log, 0.0)
 
-
-def _unseen(lines: list[bytes], last: bytes, skip: int) -> tuple[list[bytes], bytes, int]:
-    """Drop the lines written before the connection was lost: those up to stamp `last`, of which `skip` carried it."""
-    for index, line in enumerate(lines):
-        stamp, _ = _split(line)
-        if stamp == last and skip > 0:
-            skip -= 1
-        elif stamp >= last:
-            return lines[index:], b"", 0
-    return [], last, skip
+    def _drain(self, logs: list[ContainerLog]) -> None:
+        """Wait for logs that have an end, for as long as they make progress."""
+        before = None
+        while (so_far := [(log.position.size, log.done.is_set()) for log in logs]) != before:
+            before, deadline = so_far, time.monotonic() + _DRAIN
+            if all(log.done.wait(max(0.0, deadline - time.monotonic())) for log in logs):
+                return

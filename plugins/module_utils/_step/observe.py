@@ -9,7 +9,6 @@ import queue
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -18,27 +17,32 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind,
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change
 from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
-from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
-from ansible_collections.mlops.eks.plugins.module_utils._step.record import LogFile
-from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.logs import STREAMS, Logs
+from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen, Shown
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import Secrets
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 # Seconds between two ticks, and between two looks at the screen while a job floods its log.
 _TICK = 1.0
 _SCREEN = 0.1
-# How long nothing may arrive of a finished container's log before it is given up.
-_DRAIN = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What is followed: the workload, which pods it has before its status names any, and where logs go."""
+    """What is followed: the workload, which pods it has before its status names any, and its logs.
+
+    They are kept as `keeping` says; `shown` says whose are printed.
+    """
 
     kind: Kind
     ref: Ref
     selectors: tuple[Selector, ...]
-    logs: Path
+    keeping: Keeping
+    shown: Shown = "leader"
+    streams: int = STREAMS
 
 
 class Observer:
@@ -50,7 +54,10 @@ class Observer:
         self._exists = False
         self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
         self._hearing = Hearing(progress=progress)
-        self.followers: dict[tuple[str, str, int], LogFollower] = {}
+        audience = Audience(screen=self.screen, hearing=self._hearing)
+        self.logs = Logs(kube, target.keeping, audience, streams=target.streams)
+        self._secrets = Secrets(kube, target.keeping.mask, self.screen.note)
+        self._led = False
         self.selectors: tuple[Selector, ...] = ()
         self._watches: list[Watch] = []
 
@@ -88,96 +95,71 @@ class Observer:
                 # The next flood of lines is looked at a little later, in one go.
                 threading.Event().wait(_SCREEN)
 
-    def follow_logs(self, state: State) -> None:
-        """Start a follower for every container instance that has output and none yet."""
-        for pod in state.live.values():
-            for container in pod_view.containers(pod):
-                if not container.has_log:
-                    continue
-                name, count = pod_view.name(pod), container.restarts
-                leads = state.workload is not None and self._target.kind.leads(state.workload, pod)
-                if count:
-                    self._end(name, container.name, count - 1, replaced=True)
-                if (name, container.name, count) not in self.followers:
-                    self._follow(name, container.name, count, leads=leads, previous=False)
-                if container.state == "terminated":
-                    self._end(name, container.name, count, replaced=False)
+    def follow_logs(self, state: State, change: Change | None = None) -> None:
+        """Read every container instance that has output: of the pod that changed, or of all without a change.
 
-    def _end(self, pod: str, container: str, count: int, *, replaced: bool) -> None:
-        """Tell the follower of an instance that it has ended; one that nobody saw is read now."""
-        follower = self.followers.get((pod, container, count))
-        if follower is not None:
-            follower.end(replaced=replaced)
+        Whose log is printed is known when the workload is; until then nothing is read.
+        """
+        if not isinstance(change, changes.PodSeen):
+            self.logs.balance()
+        known = state.workload is not None
+        if change is None or (known and not self._led):
+            self._led = known
+            pods: list[Document] = list(state.live.values())
         else:
-            self._follow(pod, container, count, leads=False, previous=True)
+            pods = [change.entry] if known and isinstance(change, changes.PodSeen) else []
+        for pod in pods:
+            self._secrets.look(pod)
+            for container in pod_view.containers(pod):
+                if container.has_log:
+                    self._follow(state, pod, container)
 
-    def _follow(self, pod: str, container: str, count: int, *, leads: bool, previous: bool) -> None:
-        suffix = f".{count}" if count else ""
-        follower = LogFollower(
-            self._kube,
-            pod=pod,
-            container=container,
-            file=self._target.logs / f"{pod}.{container}{suffix}.log",
-            screen=self.screen if leads else None,
-            hearing=self._hearing,
-            leads=leads,
-            prefix=pod,
-            previous=previous,
-        )
-        self.followers[pod, container, count] = follower
-        follower.start()
+    def _follow(self, state: State, pod: Document, container: pod_view.Container) -> None:
+        count = container.restarts
+        now = Instance(pod_view.name(pod), pod["metadata"]["uid"], container.name, count)
+        if count:
+            self._end_earlier(now)
+        if now not in self.logs:
+            leads = state.workload is not None and self._target.kind.leads(state.workload, pod)
+            self.logs.follow(now, source=self._source(pod, container, leads=leads), leads=leads)
+            if count > 1 and now._replace(restarts=0) not in self.logs:
+                self.logs.miss(now, f"it was restarted {count} times; only the last two logs could be read")
+        if container.state == "terminated":
+            self.logs.end(now)
+        elif pod["metadata"].get("deletionTimestamp"):
+            self.logs.hurry(now)
+
+    def _end_earlier(self, now: Instance) -> None:
+        """Read the instance before this one to its end, also when nobody saw it; those before it are gone."""
+        before = now._replace(restarts=now.restarts - 1)
+        if before not in self.logs:
+            self.logs.follow(before)
+        self.logs.end(before, previous=True)
+        for count in range(now.restarts - 1):
+            if (older := now._replace(restarts=count)) in self.logs:
+                self.logs.give_up(older, "it was restarted twice before all of it was read")
+
+    def _source(self, pod: Document, container: pod_view.Container, *, leads: bool) -> str | None:
+        """Return what the lines of a container are printed with: its pod's role, or its name where roles are alike."""
+        if self._target.shown == "none" or (self._target.shown == "leader" and not leads):
+            return None
+        role = self._target.kind.role(pod)
+        # Pods of a plain Job have no role but perhaps an index.
+        name = pod_view.name(pod) if role == "pod" or role.isdigit() else role
+        main = next((entry["name"] for entry in pod["spec"].get("containers") or ()), "")
+        return name if container.name == main else f"{name}/{container.name}"
 
     def close(self, state: State) -> None:
-        """Stop watching; read logs that have an end to it, and the others as far as they are written."""
+        """Stop watching, and read the logs to their ends."""
         for watch in self._watches:
             watch.stop()
         ended = {
-            (pod_view.name(pod), container.name)
+            (pod["metadata"]["uid"], container.name)
             for pod in state.pods.values()
             for container in pod_view.containers(pod)
             if container.state == "terminated" or pod_view.name(pod) in state.gone
         }
-        for (pod, container, _), follower in self.followers.items():
-            if (pod, container) in ended:
-                follower.end()
-            else:
-                follower.finish()
-        self._drain(list(self.followers.values()))
-        # A connection may be dead and not know it: ask anew for what is missing.
-        stuck = [follower for follower in self.followers.values() if not follower.done.is_set()]
-        for follower in stuck:
-            follower.finish()
-        self._drain(stuck)
-        for follower in stuck:
-            follower.stop()
-        for follower in stuck:
-            follower.done.wait(1.0)
-
-    def _drain(self, followers: list[LogFollower]) -> None:
-        """Wait for logs that have an end, for as long as they make progress."""
-        copied = -1
-        while (so_far := sum(follower.bytes for follower in followers)) > copied:
-            copied, deadline = so_far, self._clock.now() + _DRAIN
-            if all(follower.done.wait(max(0.0, deadline - self._clock.now())) for follower in followers):
-                return
-
-    def log_files(self) -> dict[tuple[str, str], LogFile]:
-        """Return the newest archived log of each container."""
-        files = {}
-        for (pod, container, _), follower in sorted(self.followers.items()):
-            files[pod, container] = LogFile(f"logs/{follower.file.name}", follower.lines, follower.bytes)
-        return files
-
-    def tail(self, pod: str, container: str) -> tuple[str, ...]:
-        """Return the last lines of a container, of the newest instance that said anything."""
-        for _, follower in sorted(self.followers.items(), reverse=True):
-            if (
-                follower.pod == pod
-                and follower.container in (container, container or follower.container)
-                and follower.tail
-            ):
-                return follower.tail_text()
-        return ()
+        self.logs.close(lambda one: (one.uid, one.container) in ended)
 
     def _watch(self, path: str, selector: Selector, handle: Handler) -> None:
         watch = Watch(self._kube, path, selector, handle)

@@ -21,19 +21,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 Record = dict[str, t.Any]
 SCHEMA = 1
-
-
-class LogFile(t.NamedTuple):
-    """One archived container log, relative to the evidence directory."""
-
-    file: str
-    lines: int
-    bytes: int
 
 
 @dataclass(kw_only=True)
@@ -80,7 +73,8 @@ class Journal:
             "warnings": [],
             **self.fields,
         }
-        write_atomically(self.file, to_json(record))
+        record = task.mask.document(record)
+        write_atomically(self.file, to_json(record), private=task.private)
         return record
 
     @property
@@ -138,6 +132,7 @@ def _container(container: Container, log: LogFile | None) -> Record:
         "log": log.file if log else None,
         "log_lines": log.lines if log else 0,
         "log_bytes": log.bytes if log else 0,
+        "log_gap": log.gap if log else "",
     }
 
 

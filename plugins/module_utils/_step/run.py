@@ -123,7 +123,7 @@ class StepRun:
         journal = Journal(task=self.task, started=started)
         attached = decision.action == "attach"
         self.task.evidence.mkdir(parents=True, exist_ok=True)
-        evidence.write_plan(self.task.evidence, self.plan)
+        evidence.write_plan(self.task, self.plan)
         journal.write(
             identity=self.plan.identity,
             chart_version=self.plan.chart.version,
@@ -131,7 +131,7 @@ class StepRun:
             phases=[{"name": "queued", "started": iso(started), "finished": None}],
         )
         entry = begun(self.task, self.plan.identity, started)
-        self.session = self._session(journal, started)
+        self.session = self._session(journal, started, attached=attached)
         if not attached:
             self.installer.install(self.plan, decision, entry, journal)
         else:
@@ -147,11 +147,16 @@ class StepRun:
                 return from_iso(entry.started)
         return self.clock.now()
 
-    def _session(self, journal: Journal, started: float) -> Session:
+    def _session(self, journal: Journal, started: float, *, attached: bool) -> Session:
         task, plan = self.task, self.plan
         judged = rules(task, plan.kind, plan.ref.name, started=started)
         target = Target(
-            kind=plan.kind, ref=plan.ref, selectors=plan.kind.selectors(plan.workload), logs=task.evidence / "logs"
+            kind=plan.kind,
+            ref=plan.ref,
+            selectors=plan.kind.selectors(plan.workload),
+            keeping=evidence.keeping(task, former=attached, seen=self.lock.former if attached else 0.0),
+            shown=task.logs,
+            streams=task.log_streams,
         )
         return Session(self.kube, target, judged, journal, clock=self.clock, say=self.say)
 
@@ -164,9 +169,8 @@ class StepRun:
         self._record(state, journal)
         # A server found as it was left is no newer than before, and does not make the steps after it stale.
         if ours and (ending.outcome != "ready" or changed):
-            self.ledger.finish(
-                replace(entry, outcome=ending.outcome, finished=iso(finished), cause=str(ending.cause or ""))
-            )
+            cause = self.task.mask.text(str(ending.cause or ""))
+            self.ledger.finish(replace(entry, outcome=ending.outcome, finished=iso(finished), cause=cause))
             if ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):

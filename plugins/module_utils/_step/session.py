@@ -17,6 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import colle
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
@@ -62,8 +63,7 @@ class Session:
         # A job's own words come before ours about it.
         for line in (*self._observer.screen.drain(), *lines):
             self._say(line)
-        if not more:
-            self._observer.follow_logs(state)
+        self._observer.follow_logs(state, change)
         if (state.phases, state.beat) != before:
             self._journal.write(phases=record.phases(state, None), **record.course(state))
         return state
@@ -92,14 +92,14 @@ class Session:
         ending = t.cast(Ending, state.ending)
         found = ending.cause
         if found is not None:
-            tail = self._observer.tail(found.object.rpartition("/")[2], found.container)
+            tail = self._tail(found.object.rpartition("/")[2], found.container)
             state = replace(state, ending=replace(ending, cause=found.with_log(tail)))
-        evidence.write_state(self._journal.task.evidence, state)
+        evidence.write_state(self._journal.task, state)
         return state
 
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
         """Return the fields of the record that the session knows."""
-        pods = record.pods(state, self._target.kind, self._observer.log_files())
+        pods = record.pods(state, self._target.kind, self._newest_logs())
         ref, ending = self._target.ref, t.cast(Ending, state.ending)
         return {
             "outcome": ending.outcome,
@@ -110,13 +110,25 @@ class Session:
             "pods": pods,
             "resources": record.resources(pods, finished),
             "log_tail": self._leader_tail(state),
-            "warnings": [events.line(event) for event in state.warnings.values()],
+            "warnings": [*map(events.line, state.warnings.values()), *self._observer.screen.notes],
         }
 
     def _leader_tail(self, state: State) -> list[str]:
         for name, pod in sorted(state.pods.items(), reverse=True):
             if state.workload is None or self._target.kind.leads(state.workload, pod):
-                tail = self._observer.tail(name, "")
+                tail = self._tail(name, "")
                 if tail:
                     return list(tail)
         return []
+
+    def _tail(self, pod: str, container: str) -> tuple[str, ...]:
+        """Return the last lines of a container; of a private step they are nowhere but in its log."""
+        return () if self._journal.task.private else self._observer.logs.tail(pod, container)
+
+    def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
+        files = sorted(self._observer.logs.files().items(), key=_restarts)
+        return {(one.pod, one.container): file for one, file in files}
+
+
+def _restarts(entry: tuple[Instance, LogFile]) -> int:
+    return entry[0].restarts

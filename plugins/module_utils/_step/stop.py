@@ -20,12 +20,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
-from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
+from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
 
 Say = Callable[[str], None]
-# How long one log may take to be copied.
-_LOG_SECONDS = 30.0
 
 
 def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say) -> dict[str, t.Any]:
@@ -71,24 +70,13 @@ def _evidence(kube: Kube, name: str, directory: Path, *, say: Say) -> None:
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in found.get("items") or []]
     say(f"keeping the evidence of {name}: {len(pods)} pods in {directory}")
     write_atomically(directory / "pods.yaml", to_yaml_stream(without_noise(pod) for pod in pods))
+    _logs(kube, pods, Keeping(directory=directory / "logs"))
+
+
+def _logs(kube: Kube, pods: list[Document], keeping: Keeping) -> None:
+    logs = Logs(kube, keeping, Audience())
     for pod in pods:
-        _logs(kube, pod, directory / "logs")
-
-
-def _logs(kube: Kube, pod: Document, directory: Path) -> None:
-    for container in pod_view.containers(pod):
-        if not container.has_log:
-            continue
-        name = pod_view.name(pod)
-        follower = LogFollower(
-            kube,
-            pod=name,
-            container=container.name,
-            file=directory / f"{name}.{container.name}.log",
-            screen=None,
-            prefix=name,
-            follow=False,
-        )
-        follower.start()
-        follower.done.wait(_LOG_SECONDS)
-        follower.stop()
+        for container in pod_view.containers(pod):
+            if container.has_log:
+                logs.follow(Instance(pod_view.name(pod), pod["metadata"]["uid"], container.name, container.restarts))
+    logs.close(lambda _: False)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
@@ -23,6 +24,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._step.logs import STREAMS
+from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Shown
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 
 # Parameters in which a negative number has no meaning.
@@ -71,6 +74,11 @@ class Task:
     fail_on: tuple[Expression, ...] = ()
     progress: re.Pattern[str] | None = None
     waits: Waits = field(default_factory=Waits)
+    logs: Shown = "leader"
+    log_streams: int = STREAMS
+    # What no line and no file may show, and whether only its owner may read the evidence.
+    mask: Mask = field(default_factory=Mask, compare=False)
+    private: bool = False
 
     @property
     def helm_release(self) -> str:
@@ -130,7 +138,7 @@ def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float =
     )
 
 
-def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
+def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = None, private: bool = False) -> Task:
     """Return the task that the parameters of `helm_step` describe.
 
     Raises:
@@ -159,6 +167,10 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str) -> Task:
         fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
         progress=progress_pattern(params["progress"]) if params["progress"] else None,
         waits=waits(params),
+        logs=params["logs"],
+        log_streams=params["log_streams"],
+        mask=mask or Mask(),
+        private=private,
     )
     check_release(task.helm_release)
     if not re.fullmatch(r"[\w.-]+", task.run_id):

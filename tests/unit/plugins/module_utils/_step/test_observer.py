@@ -12,6 +12,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, Tick, WorkloadGone, WorkloadSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, start
 
@@ -33,12 +34,9 @@ def observe(serve: Serve, tmp_path: Path, jobs: list[dict[str, t.Any]]) -> list[
         exchange.reply({"metadata": {"resourceVersion": "5"}, "items": items})
 
     server, kube = serve(answer)
-    target = Target(
-        kind=JOB,
-        ref=Ref("batch/v1", "Job", "jobs", "team", "x"),
-        selectors=({"labelSelector": "batch.kubernetes.io/job-name=x"},),
-        logs=tmp_path / "logs",
-    )
+    ref, keeping = Ref("batch/v1", "Job", "jobs", "team", "x"), Keeping(directory=tmp_path / "logs")
+    selectors = ({"labelSelector": "batch.kubernetes.io/job-name=x"},)
+    target = Target(kind=JOB, ref=ref, selectors=selectors, keeping=keeping)
     observer = Observer(kube, target, Clock())
     observer.start()
     found: list[t.Any] = []
@@ -84,7 +82,8 @@ def test_pods_that_only_the_status_names_are_watched_as_soon_as_it_does(serve: S
     server, kube = serve(answer)
     row, ref = KINDS["ray.io/v1", "RayJob"], Ref("ray.io/v1", "RayJob", "rayjobs", "team", "x")
     planned = row.selectors({"metadata": {"name": "x"}, "spec": {}})
-    observer = Observer(kube, Target(kind=row, ref=ref, selectors=planned, logs=tmp_path), Clock())
+    target = Target(kind=row, ref=ref, selectors=planned, keeping=Keeping(directory=tmp_path))
+    observer = Observer(kube, target, Clock())
     observer.start()
     try:
         found = next(change for change in observer.changes() if isinstance(change, PodSeen))

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from fakes.replay import NAMES, drive, last, load, ticks
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, LogFile
@@ -39,6 +40,7 @@ CONTAINER = closed(
     log={"type": ["string", "null"], "pattern": r"^logs/[^/]+\.log$"},
     log_lines={"type": "integer"},
     log_bytes={"type": "integer"},
+    log_gap={"type": "string"},
 )
 POD = closed(
     name=TEXT,
@@ -175,8 +177,13 @@ def test_every_recorded_life_makes_a_valid_record(tmp_path: Path, name: str) -> 
     assert times == sorted(times)
     for before, after in zip(written["phases"], written["phases"][1:], strict=False):
         assert before["finished"] == after["started"]
-    evidence.write_state(tmp_path, state)
-    stored = list(yaml.safe_load_all((tmp_path / "pods.yaml").read_text(encoding="utf-8")))
+    kept = task(tmp_path, mask=Mask([recording.name]), private=True)
+    evidence.write_state(kept, state)
+    file = kept.evidence / "pods.yaml"
+    assert recording.name not in file.read_text(encoding="utf-8")
+    assert file.stat().st_mode & 0o777 == 0o600
+    evidence.write_state(task(tmp_path), state)
+    stored = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
     assert [one["metadata"]["name"] for one in stored] == sorted(state.pods)
 
 

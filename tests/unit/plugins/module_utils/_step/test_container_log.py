@@ -14,8 +14,10 @@ import pytest
 from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._step import logs as module
-from ansible_collections.mlops.eks.plugins.module_utils._step.logs import LogFollower
+from ansible_collections.mlops.eks.plugins.module_utils._step import container_log as module
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
+from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIRECTORY
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import HELD, Screen
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
@@ -63,44 +65,57 @@ def numbered(count: int) -> list[Line]:
     return [(stamp(number), f"line {number}".encode()) for number in range(count)]
 
 
-Copy = Callable[..., LogFollower]
+ONE = Instance("p", "uid-1", "main")
+
+
+class Copy:
+    """One log on its way to its archive."""
+
+    def __init__(self, kube: Kube, directory: Path, *, screen: Screen | None = None, **more: t.Any) -> None:
+        self.screen = screen or Screen(lambda: None)
+        self.logs = Logs(kube, Keeping(directory=directory / "logs", **more), Audience(screen=self.screen))
+        self.logs.follow(ONE, source="p" if screen else None)
+        self.log = self.logs._logs[ONE]
+
+    def end(self, *, previous: bool = False) -> None:
+        self.logs.end(ONE, previous=previous)
+
+    def finished(self) -> bytes:
+        assert self.log.done.wait(20)
+        self.logs.close(lambda _: True)
+        return self.log.file.read_bytes()
+
+
+Begin = Callable[..., Copy]
 
 
 @pytest.fixture
-def copy(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
+def copy(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
     monkeypatch.setattr(module, "backoff", lambda failures: 0.001)
 
-    def begin(answer: Answer, *, screen: Screen | None = None, ended: bool = True, **more: t.Any) -> LogFollower:
+    def begin(answer: Answer, *, ended: bool = True, **more: t.Any) -> Copy:
         _, kube = serve(answer)
-        follower = LogFollower(
-            kube, pod="p", container="main", file=tmp_path / "logs" / "p.main.log", screen=screen, prefix="p", **more
-        )
+        copied = Copy(kube, tmp_path, **more)
         if ended:
-            follower.end()
-        follower.start()
-        return follower
+            copied.end()
+        return copied
 
     return begin
 
 
-def finished(follower: LogFollower) -> bytes:
-    assert follower.done.wait(20)
-    follower.join(5)
-    return follower.file.read_bytes()
-
-
-def test_the_archive_is_the_log(copy: Copy) -> None:
+def test_the_archive_is_the_log(copy: Begin) -> None:
     kubelet = Kubelet(numbered(500))
-    follower = copy(kubelet.answer)
-    assert finished(follower) == kubelet.text()
-    assert (follower.lines, follower.bytes) == (500, len(kubelet.text()))
-    assert follower.tail_text()[-1] == "line 499"
-    assert len(follower.tail_text()) == 40
+    copied = copy(kubelet.answer)
+    assert copied.finished() == kubelet.text()
+    assert copied.logs.files()[ONE] == ("logs/p.main.log", 500, len(kubelet.text()), "")
+    assert copied.logs.tail("p", "main")[-1] == "line 499"
+    assert len(copied.logs.tail("p", "")) == 40
+    assert not (copied.log.file.parent.parent / DIRECTORY).exists()
 
 
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("seed", range(6))
-def test_lost_connections_lose_and_repeat_nothing(copy: Copy, seed: int, end: bytes) -> None:
+def test_lost_connections_lose_and_repeat_nothing(copy: Begin, seed: int, end: bytes) -> None:
     dice = random.Random(seed)
     lines = [
         # Several lines of one stamp, empty ones, long ones, blanks at both ends, bytes that are no text.
@@ -111,9 +126,9 @@ def test_lost_connections_lose_and_repeat_nothing(copy: Copy, seed: int, end: by
     lines[-1] = (lines[-1][0], b"the end")
     size = len(Kubelet(lines).text()) + 31 * len(lines)
     kubelet = Kubelet(lines, end=end, cuts=[dice.randrange(1, size) for _ in range(7)])
-    follower = copy(kubelet.answer)
-    assert finished(follower) == kubelet.text()
-    assert follower.lines == len(lines)
+    copied = copy(kubelet.answer)
+    assert copied.finished() == kubelet.text()
+    assert (copied.log.position.lines, copied.log.gap) == (len(lines), "")
 
 
 TEXTS = (
@@ -128,18 +143,18 @@ TEXTS = (
 )
 
 
-def test_all_lines_of_one_stamp(copy: Copy) -> None:
+def test_all_lines_of_one_stamp(copy: Begin) -> None:
     kubelet = Kubelet([(stamp(0), f"line {number}".encode()) for number in range(100)], cuts=[1500, 3000, 10])
-    assert finished(copy(kubelet.answer)) == kubelet.text()
+    assert copy(kubelet.answer).finished() == kubelet.text()
 
 
 @pytest.mark.parametrize("offset", ["+02:00", "-07:00", "+05:30"])
-def test_a_node_in_another_time_zone(copy: Copy, offset: str) -> None:
+def test_a_node_in_another_time_zone(copy: Begin, offset: str) -> None:
     kubelet = Kubelet(numbered(300), cuts=[4000, 3000, 2000], offset=offset)
-    assert finished(copy(kubelet.answer)) == kubelet.text()
+    assert copy(kubelet.answer).finished() == kubelet.text()
 
 
-def test_the_kubelets_own_words_are_kept_whole_and_not_taken_for_stamps(copy: Copy) -> None:
+def test_the_kubelets_own_words_are_kept_whole_and_not_taken_for_stamps(copy: Begin) -> None:
     words = b"unable to retrieve container logs for containerd://17af"
 
     def answer(exchange: Exchange) -> None:
@@ -150,10 +165,10 @@ def test_the_kubelets_own_words_are_kept_whole_and_not_taken_for_stamps(copy: Co
             return
         exchange.end()
 
-    assert finished(copy(answer)) == b"one\n" + words + b"\n"
+    assert copy(answer).finished() == b"one\n" + words + b"\n"
 
 
-def test_a_container_that_has_not_started_is_asked_again(copy: Copy) -> None:
+def test_a_container_that_has_not_started_is_asked_again(copy: Begin) -> None:
     kubelet = Kubelet(numbered(3))
 
     def answer(exchange: Exchange) -> None:
@@ -162,27 +177,43 @@ def test_a_container_that_has_not_started_is_asked_again(copy: Copy) -> None:
         else:
             kubelet.answer(exchange)
 
-    assert finished(copy(answer)) == kubelet.text()
+    assert copy(answer).finished() == kubelet.text()
 
 
-def test_a_pod_that_is_gone_ends_it(copy: Copy) -> None:
-    follower = copy(lambda ex: ex.reply({"message": 'pods "p" not found'}, 404))
-    assert finished(follower) == b""
+def test_a_pod_that_is_gone_ends_it(copy: Begin) -> None:
+    copied = copy(lambda ex: ex.reply({"message": 'pods "p" not found'}, 404))
+    assert copied.finished() == b""
+    assert copied.log.gap == "its pod was gone before all of it was read"
+
+
+def test_a_pod_that_goes_after_its_log_was_sent_leaves_nothing_out(copy: Begin) -> None:
+    kubelet, sent = Kubelet(numbered(3)), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        if exchange.number:
+            exchange.reply({"message": 'pods "p" not found'}, 404)
+            return
+        kubelet.answer(exchange)
+        sent.set()
+
+    copied = copy(answer, ended=False)
+    assert sent.wait(5)
+    copied.end()
+    assert copied.finished() == kubelet.text()
+    assert copied.log.gap == ""
 
 
 def test_it_asks_for_what_it_needs(serve: Serve, tmp_path: Path) -> None:
     server, kube = serve(Kubelet([]).answer)
-    follower = LogFollower(
-        kube, pod="p", container="c", file=tmp_path / "x", screen=None, prefix="p", previous=True, follow=False
-    )
-    follower.start()
-    finished(follower)
-    (found,) = server.requests
-    assert found.path == "/api/v1/namespaces/team/pods/p/log"
-    assert found.params == {"container": "c", "timestamps": "true", "follow": "false", "previous": "true"}
+    copied = Copy(kube, tmp_path)
+    copied.end(previous=True)
+    copied.finished()
+    assert {found.path for found in server.requests} == {"/api/v1/namespaces/team/pods/p/log"}
+    last = server.requests[-1].params
+    assert last == {"container": "main", "timestamps": "true", "follow": "false", "previous": "true"}
 
 
-def test_stop_wakes_a_silent_log(copy: Copy) -> None:
+def test_giving_up_wakes_a_silent_log(copy: Begin) -> None:
     waiting, over = threading.Event(), threading.Event()
 
     def answer(exchange: Exchange) -> None:
@@ -191,20 +222,20 @@ def test_stop_wakes_a_silent_log(copy: Copy) -> None:
         waiting.set()
         over.wait(20)
 
-    follower = copy(answer, ended=False)
+    copied = copy(answer, ended=False)
     assert waiting.wait(5)
-    while not follower.lines:
+    while not copied.log.position.lines:
         time.sleep(0.001)
     begun = time.monotonic()
-    follower.stop()
-    text = finished(follower)
+    copied.log.give_up("enough")
+    text = copied.finished()
     over.set()
     assert time.monotonic() - begun < 1.0
-    assert text == b"one\n"
+    assert (text, copied.log.gap) == (b"one\n", "enough")
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_finish_reads_what_a_silent_connection_did_not_bring(copy: Copy, ended: bool) -> None:
+def test_finish_reads_what_a_silent_connection_did_not_bring(copy: Begin, ended: bool) -> None:
     kubelet, over = Kubelet(numbered(3)), threading.Event()
 
     def answer(exchange: Exchange) -> None:
@@ -216,14 +247,14 @@ def test_finish_reads_what_a_silent_connection_did_not_bring(copy: Copy, ended: 
         exchange.chunk(b"".join(f"{at}Z ".encode() + line + b"\n" for at, line in numbered(2))[:-3])
         over.wait(20)
 
-    follower = copy(answer, ended=ended)
-    while not follower.lines:
+    copied = copy(answer, ended=ended)
+    while not copied.log.position.lines:
         time.sleep(0.001)
-    follower.finish()
-    text = finished(follower)
+    copied.log.finish()
+    text = copied.finished()
     over.set()
     assert text == kubelet.text()
-    assert follower.lines == 3
+    assert copied.log.position.lines == 3
 
 
 class Early:
@@ -245,59 +276,48 @@ class Early:
         self.asked.release()
 
 
-def test_an_answer_that_ends_before_the_container_is_not_the_whole_log(copy: Copy) -> None:
+def test_an_answer_that_ends_before_the_container_is_not_the_whole_log(copy: Begin) -> None:
     early = Early()
-    follower = copy(early.answer, ended=False)
+    copied = copy(early.answer, ended=False)
     assert early.asked.acquire(timeout=5)
-    assert not follower.done.wait(0.05)
-    follower.end()
+    assert not copied.log.done.wait(0.05)
+    copied.end()
     assert early.asked.acquire(timeout=5)
     # The answer after the container's end is believed; 300 lines were its log.
-    assert finished(follower) == b"".join(b"line %d\n" % number for number in range(299)) + b"li"
+    assert copied.finished() == b"".join(b"line %d\n" % number for number in range(299)) + b"li"
     assert len(early.params) == 2
 
 
 def test_a_log_that_ends_while_its_container_runs_is_asked_for_again(
-    copy: Copy, monkeypatch: pytest.MonkeyPatch
+    copy: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_RESUME", 0.01)
     early = Early()
-    follower = copy(early.answer, ended=False)
+    copied = copy(early.answer, ended=False)
     for _ in range(4):
         assert early.asked.acquire(timeout=5)
-    follower.end()
-    assert finished(follower) == early.kubelet.text()
-    assert follower.lines == 500
+    copied.end()
+    assert copied.finished() == early.kubelet.text()
+    assert copied.log.position.lines == 500
 
 
-def test_the_rest_of_a_replaced_instance_is_asked_of_the_instance_before(copy: Copy) -> None:
+def test_the_rest_of_a_replaced_instance_is_asked_of_the_instance_before(copy: Begin) -> None:
     early = Early()
-    follower = copy(early.answer, ended=False)
+    copied = copy(early.answer, ended=False)
     assert early.asked.acquire(timeout=5)
-    follower.end(replaced=True)
-    finished(follower)
+    copied.end(previous=True)
+    copied.finished()
     assert [params.get("previous") for params in early.params] == [None, "true"]
 
 
-def test_the_screen_gets_the_lines_and_counts_what_it_cannot_hold(copy: Copy) -> None:
+def test_the_screen_gets_the_lines_and_counts_what_it_cannot_hold(copy: Begin) -> None:
     woken: list[int] = []
     screen = Screen(lambda: woken.append(1))
     kubelet = Kubelet(numbered(1000))
-    assert finished(copy(kubelet.answer, screen=screen)) == kubelet.text()
+    assert copy(kubelet.answer, screen=screen).finished() == kubelet.text()
     shown = list(screen.drain())
     assert shown[0] == "p | line 0"
     assert len(shown) == HELD + 1
     assert shown[-1].startswith("... 800 more lines")
     assert woken == [1]
     assert list(screen.drain()) == []
-
-
-def test_the_screen_shows_text_that_a_terminal_can_bear() -> None:
-    screen = Screen(lambda: None)
-    screen.offer("p", [b"a\x1b[31mred\x07", b"1%\r2%\r3%\r", b"\xff\xfe", b"y" * 5000, b"tab\there"])
-    red, progress, junk, long, tab = screen.drain()
-    assert "\x1b" not in red
-    assert progress == "p | 3%"
-    assert junk.startswith("p | ")
-    assert len(long) == 2004
-    assert tab == "p | tab\there"

@@ -1,0 +1,208 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The log of one container instance: read in as many turns as it takes, archived without a line lost or repeated."""
+
+from __future__ import annotations
+
+import os
+import threading
+import typing as t
+
+import urllib3
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    ClusterError,
+    ConflictError,
+    ForbiddenError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.marks import Mark, adopt
+from ansible_collections.mlops.eks.plugins.module_utils._step.unstamp import Position, Text, Unstamp
+
+TAIL = 40
+_TAIL_BYTES = 65536
+_WIDTH = 2000
+# A container may be silent for days; a dead connection is found by the kernel's keep-alive or by the pod's end.
+_SILENCE = 86400.0
+# Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
+_RESUME = 10.0
+# Seconds after which a refused permission is asked for again: it may have been granted.
+_REFUSED = 60.0
+
+
+class ContainerLog:
+    """Where one log stands. `read` is called by one thread at a time, the rest by any.
+
+    `done` is set when there is nothing more to read; `gap` says what is missing then, if anything.
+    """
+
+    def __init__(
+        self, instance: Instance, keeping: Keeping, audience: Audience, *, file: str, source: str | None, leads: bool
+    ) -> None:
+        self.instance, self.file, self.leads = instance, keeping.directory / file, leads
+        # The name its lines are printed with; without one they are not.
+        self._source = source
+        self._keeping, self._audience = keeping, audience
+        self._mark = Mark(self.file, instance.uid, keeping.open)
+        self.position = Position()
+        self.done = threading.Event()
+        self.gap = ""
+        # Whether the container has ended: what is read after that is the whole log.
+        self.ended = False
+        # Whether the log may be gone soon.
+        self.urgent = False
+        self._previous, self._follow = False, True
+        self._response: urllib3.BaseHTTPResponse | None = None
+        # Counts what makes the answer under way useless: see `interrupt`.
+        self._interrupts = 0
+        self._failures, self._begun, self._closed, self._midline = 0, False, False, False
+
+    def end(self, *, previous: bool = False) -> None:
+        """Learn that the container has ended; `previous` when another instance has taken its place since."""
+        self._previous = self._previous or previous
+        self.ended = self.urgent = True
+
+    def finish(self) -> None:
+        """Read what there is by now and end: the container goes on, or its connection has gone dead."""
+        self._follow, self.ended, self.urgent = False, True, True
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Break off the answer under way; the next turn goes on behind it."""
+        self._interrupts += 1
+        wake(self._response)
+
+    def give_up(self, why: str) -> None:
+        """End without the rest."""
+        if not self.done.is_set():
+            self.gap = self.gap or why
+            self.done.set()
+            self.interrupt()
+
+    def read(self, kube: Kube) -> float:
+        """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
+        whole, before = self.ended, self._interrupts
+        try:
+            self._copy(kube, whole=whole, before=before)
+        except AbsentError:
+            # After an answer that ended by itself nothing was missing; the pod is only gone.
+            self._finished("" if self._closed else "its pod was gone before all of it was read")
+        except ForbiddenError as error:
+            return self._refused(error, kube.namespace)
+        except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
+            # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see Watch.run.
+            self._failures += 1
+            return 0.0 if before != self._interrupts else backoff(self._failures) / 4
+        else:
+            self._failures = 0
+            if before != self._interrupts:
+                return 0.0
+            if whole:
+                self._finished("")
+            # An answer may end before the log: the API server hides it when the kubelet's side breaks.
+            return _RESUME
+        return 0.0
+
+    def tail(self) -> tuple[str, ...]:
+        """Return the last lines as plain text."""
+        try:
+            with self.file.open("rb") as archive:
+                start = max(0, self.position.size - _TAIL_BYTES)
+                archive.seek(start)
+                lines = archive.read(self.position.size - start).split(b"\n")
+        except OSError:
+            return ()
+        if not lines[-1]:
+            lines.pop()
+        # The first of a long log is likely half of one.
+        lines = lines[1:] if start and len(lines) > 1 else lines
+        return tuple(clipped(line, _WIDTH) for line in lines[-TAIL:])
+
+    def _copy(self, kube: Kube, *, whole: bool, before: int) -> None:
+        self._begin()
+        path = item("v1", "pods", kube.namespace, f"{self.instance.pod}/log")
+        response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
+        reader = Unstamp(self.position, self._keeping.mask, seen=self._keeping.seen)
+        try:
+            if before != self._interrupts:
+                # It came too late to be woken.
+                return
+            self._closed = False
+            with self.file.open("r+b") as archive, self._mark:
+                archive.truncate(self.position.size)
+                archive.seek(self.position.size)
+                while chunk := response.read1(1 << 20):
+                    self._take(archive, reader, reader.feed(chunk))
+                    self._mark.write(self.position)
+                self._closed = before == self._interrupts
+                # Without its end, the last line is either complete, or half of one that is read again.
+                self._take(archive, reader, reader.end(whole=whole and self._closed))
+        finally:
+            self._response = None
+            response.close()
+
+    def _begin(self) -> None:
+        if self._begun:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        os.close(self._keeping.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC))
+        self.position = adopt(self.file, self.instance.uid, self._keeping.former)
+        self._begun = True
+
+    def _params(self) -> dict[str, str | int]:
+        return {
+            "container": self.instance.container,
+            "timestamps": "true",
+            "follow": str(self._follow and not self._previous).lower(),
+            **({"previous": "true"} if self._previous else {}),
+            **({"sinceTime": self.position.since} if self.position.stamp else {}),
+        }
+
+    def _take(self, archive: t.BinaryIO, reader: Unstamp, text: Text) -> None:
+        archive.write(text.old)
+        archive.write(text.new)
+        archive.flush()
+        if reader.gap and not self.gap:
+            at = self.position.stamp.decode()
+            self.gap = f"lines after {at} may be missing: the kubelet rotated the log before they were read"
+        self.position = reader.position
+        if lines := reader.newest(self._audience.hearing.wanted(leads=self.leads)):
+            self._audience.hearing.offer(self.instance.pod, lines, leads=self.leads)
+        self._show(text.new, inside=reader.inside)
+
+    def _show(self, text: bytes, *, inside: bool) -> None:
+        """Print whole lines, and of a line that comes in pieces the first piece, or how far its progress bar is."""
+        if self._source is None or not text:
+            return
+        if self._midline:
+            piece, ended, rest = text.partition(b"\n")
+            text = piece.rpartition(b"\r")[0] + ended + rest if b"\r" in piece else rest
+        elif inside and text.endswith(b"\r"):
+            text = text.rpartition(b"\r")[0]
+        self._midline = inside
+        self._audience.screen.offer(self._source, text)
+
+    def _finished(self, gap: str) -> None:
+        self.gap = self.gap or gap
+        self.done.set()
+        if self._follow:
+            self._mark.remove()
+
+    def _refused(self, error: ForbiddenError, namespace: str) -> float:
+        if error.details.get("status") != 403:
+            # Credentials that have run out: others may come.
+            self._failures += 1
+            return backoff(self._failures)
+        self._audience.screen.note(
+            f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
+            "on without them. Ask the cluster's owner for this permission."
+        )
+        if self.ended:
+            self._finished("reading it was forbidden")
+        return _REFUSED

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Which logs there are, how they are kept, and who is told what is in them."""
+
+from __future__ import annotations
+
+import os
+import typing as t
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
+from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+
+
+class Instance(t.NamedTuple):
+    """One life of one container, after that many restarts."""
+
+    pod: str
+    uid: str
+    container: str
+    restarts: int = 0
+
+
+class LogFile(t.NamedTuple):
+    """One archived container log, relative to the evidence directory; `gap` says what is missing in it."""
+
+    file: str
+    lines: int
+    bytes: int
+    gap: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """How the logs of one step are kept.
+
+    `former` are the evidence directories of earlier runs of the step. Lines stamped up to `seen`, in seconds since
+    the epoch, were shown by an earlier controller. What is `private` only its owner may read.
+    """
+
+    directory: Path
+    mask: Mask = field(default_factory=Mask)
+    former: tuple[Path, ...] = ()
+    seen: float = 0.0
+    private: bool = False
+
+    def open(self, path: str, flags: int) -> int:
+        """Open a file of the evidence."""
+        return os.open(path, flags, 0o600 if self.private else 0o644)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audience:
+    """Who is told what the containers write: the one who reads it, and the one who counts on it."""
+
+    screen: Screen = field(default_factory=lambda: Screen(lambda: None))
+    hearing: Hearing = field(default_factory=lambda: Hearing(progress=False))

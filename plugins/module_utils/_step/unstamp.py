@@ -1,0 +1,204 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The kubelet's time stamps: taken off a log as it arrives, and used to go on where an earlier reading ended.
+
+Source: `staging/src/k8s.io/cri-client/pkg/logs/logs.go` of Kubernetes 1.35. Every line begins with a stamp; one that
+the container runtime split (above 16 KiB) has the stamp of its first part. `sinceTime` is compared part by part, so
+that an answer may begin with the end of an older line, stamped anew.
+"""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+
+# An unfinished line longer than this is passed on in pieces: a progress bar that runs for a week needs no memory.
+PIECE = 16384
+_STAMP = re.compile(rb"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)) ", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """How far a log was read: the stamp of its last whole line, how many lines have it, the archive's size then."""
+
+    stamp: bytes = b""
+    same: int = 0
+    size: int = 0
+    lines: int = 0
+
+    @property
+    def since(self) -> str:
+        """The whole second of the stamp, in its own time zone: that of the node."""
+        second, offset = self.stamp[:19].decode(), self.stamp[19:].decode()
+        return second + offset.lstrip(".0123456789")
+
+
+class Text(t.NamedTuple):
+    """What the archive gains: lines that somebody has seen before, then new ones."""
+
+    old: bytes
+    new: bytes
+
+
+_NOTHING = Text(b"", b"")
+
+
+class Unstamp:
+    """Turns one answer of the kubelet, cut anywhere, into what the archive lacks behind `position`.
+
+    `position` moves with every whole line. `gap` tells that the answer did not reach back to where it was. Lines
+    stamped up to `seen`, in seconds since the epoch, are old. `inside` tells that the text so far ends within a line.
+    """
+
+    def __init__(self, position: Position, mask: Mask, *, seen: float = 0.0) -> None:
+        self.position, self.gap, self.inside = position, False, False
+        self._mask, self._seen = mask, seen
+        # The lines of the last stamp still to be passed over; `None` when what comes is new to the archive.
+        self._skip: int | None = position.same if position.stamp else None
+        self._size, self._rest = position.size, b""
+        # What was fed last, as it came.
+        self._block = b""
+        # Of the line that is passed on in pieces.
+        self._stamp, self._passed_over, self._old = b"", False, False
+
+    def newest(self, most: int) -> list[tuple[bytes, bytes]]:
+        """Return up to `most` of the last lines that were fed last, each with its stamp; they are not masked."""
+        block, self._block = self._block, b""
+        return [_split(line) for line in block.rsplit(b"\n", most + 1)[-most - 1 :] if line]
+
+    def feed(self, chunk: bytes) -> Text:
+        """Return what `chunk` adds: whole lines, and perhaps a piece of an unfinished one."""
+        data = self._rest + chunk
+        cut = data.rfind(b"\n") + 1
+        self._rest = data[cut:]
+        text = self._whole(data[:cut]) if cut else _NOTHING
+        return _joined(text, self._piece()) if len(self._rest) > PIECE else text
+
+    def end(self, *, whole: bool) -> Text:
+        """Return the last line of an answer that has ended; it lacks its line break.
+
+        Unless the log is `whole`, that is half of a line which is read again.
+        """
+        if self._skip is not None and self._skip == self.position.same:
+            self.gap = True
+        if not whole or not (self._rest or self.inside):
+            return _NOTHING
+        old, new = self._whole(self._rest + b"\n")
+        self._rest = b""
+        if not old and not new:
+            return _NOTHING
+        self.position = replace(self.position, size=self.position.size - 1)
+        return Text(old, new[:-1]) if new else Text(old[:-1], new)
+
+    def _whole(self, block: bytes) -> Text:
+        first = _NOTHING
+        if self.inside:
+            end, _, block = block.partition(b"\n")
+            if not self._passed_over:
+                first = self._text(self._mask.data(end) + b"\n", old=self._old)
+                self._move(self._stamp, 1, 1)
+            self.inside = False
+        if block and self._skip is not None:
+            block = self._unseen(block)
+        if not block:
+            return first
+        self._block = block
+        cut = self._news(block) if self._seen else 0
+        texts = (self._stripped(block[:cut]), self._stripped(block[cut:]))
+        self._size += sum(map(len, texts))
+        stamp = _last_stamp(block)
+        same = block.count(b"\n" + stamp + b" ") + block.startswith(stamp + b" ") if stamp else 0
+        self._move(stamp, same, block.count(b"\n"))
+        return _joined(first, Text(*texts))
+
+    def _piece(self) -> Text:
+        """Pass on what there is of a long line; what may be half of a secret is held back."""
+        if not self.inside:
+            match = _STAMP.match(self._rest)
+            self._stamp = match[1] if match else b""
+            self._rest = self._rest[match.end() :] if match else self._rest
+            self._passed_over = self._skip is not None and not self._is_news(self._stamp)
+            self._old = bool(self._seen) and self._is_old(self._stamp)
+            self.inside = True
+        if self._passed_over:
+            self._rest = b""
+            return _NOTHING
+        self._block = self._stamp + b" " + self._rest
+        piece, self._rest = self._mask.part(self._rest)
+        return self._text(piece, old=self._old)
+
+    def _text(self, text: bytes, *, old: bool) -> Text:
+        self._size += len(text)
+        return Text(text, b"") if old else Text(b"", text)
+
+    def _stripped(self, block: bytes) -> bytes:
+        return self._mask.data(_STAMP.sub(b"", block)) if block else b""
+
+    def _move(self, stamp: bytes, same: int, lines: int) -> None:
+        before = self.position
+        if not stamp:
+            # The kubelet's own words, such as that a log is gone, carry none.
+            stamp, same = before.stamp, before.same
+        elif stamp == before.stamp:
+            same += before.same
+        self.position = Position(stamp=stamp, same=same, size=self._size, lines=before.lines + lines)
+
+    def _unseen(self, block: bytes) -> bytes:
+        """Return the lines behind the position: those up to its stamp were written before, as many as carried it."""
+        at = 0
+        while at < len(block):
+            match = _STAMP.match(block, at)
+            if self._is_news(match[1] if match else b""):
+                return block[at:]
+            at = block.index(b"\n", at) + 1
+        return b""
+
+    def _is_news(self, stamp: bytes) -> bool:
+        last, skip = self.position.stamp, self._skip or 0
+        if stamp < last:
+            return False
+        if stamp == last and skip:
+            self._skip = skip - 1
+            return False
+        self.gap = skip == self.position.same
+        self._skip = None
+        return True
+
+    def _news(self, block: bytes) -> int:
+        """Return where in `block` the lines begin that nobody has seen."""
+        if self._is_old(_last_stamp(block)):
+            return len(block)
+        for match in _STAMP.finditer(block):
+            if not self._is_old(match[1]):
+                self._seen = 0.0
+                return match.start()
+        return len(block)
+
+    def _is_old(self, stamp: bytes) -> bool:
+        return not stamp or from_iso(stamp.decode()) <= self._seen
+
+
+def _joined(one: Text, other: Text) -> Text:
+    # What is old comes first: of two texts the second is never older.
+    return Text(one.old + other.old, one.new + other.new)
+
+
+def _split(line: bytes) -> tuple[bytes, bytes]:
+    match = _STAMP.match(line)
+    return (match[1], line[match.end() :]) if match else (b"", line)
+
+
+def _last_stamp(block: bytes) -> bytes:
+    """Return the stamp of the last line of `block` that has one."""
+    end = len(block)
+    while end > 0:
+        start = block.rfind(b"\n", 0, end - 1) + 1
+        if match := _STAMP.match(block, start):
+            return match[1]
+        end = start
+    return b""

@@ -1,0 +1,56 @@
+"""Secrets taken out, however they are cut."""
+
+from __future__ import annotations
+
+import base64
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import MASKED, Mask
+
+KEY = b"-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n9w0BAQEFAASCBKcwggSj\nAgEA\n-----END KEY-----\n"
+
+
+def test_a_secret_is_found_as_it_is_and_in_base64() -> None:
+    mask = Mask(["s3cr3t-token", b"", ""])
+    assert mask.data(b"token=s3cr3t-token;") == b"token=********;"
+    assert mask.text("data: " + base64.b64encode(b"s3cr3t-token").decode()) == "data: ********"
+    assert mask.data(b"nothing here") == b"nothing here"
+
+
+def test_each_line_of_a_key_is_found() -> None:
+    mask = Mask([KEY])
+    assert mask.data(KEY) == b"-----BEGIN KEY-----\n********\n********\nAgEA\n-----END KEY-----\n"
+
+
+def test_of_two_secrets_the_longer_is_taken_out() -> None:
+    assert Mask(["abcdef", "abcdefghi"]).text("abcdefghij abcdefg") == "********j ********g"
+
+
+def test_documents_are_searched_in_values_and_keys() -> None:
+    mask = Mask(["hunter22"])
+    found = mask.document({"a": ["x hunter22", 5, None], "hunter22": {"b": True}})
+    assert found == {"a": ["x ********", 5, None], "********": {"b": True}}
+
+
+def test_secrets_may_come_later() -> None:
+    mask = Mask()
+    assert mask.text("late-secret \ud800") == "late-secret \ud800"
+    mask.add(["late-secret"])
+    assert mask.text("late-secret \ud800") == "******** \ud800"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["hunter2", "2hunter", "hunt", "er2", " ", "é"]), max_size=30).map("".join),
+    st.lists(st.integers(1, 12), max_size=40),
+)
+def test_a_line_in_pieces_is_masked_as_the_whole_line(line: str, sizes: list[int]) -> None:
+    mask = Mask(["hunter2", "2hunter", "hunt"])
+    data, done, rest = line.encode(), b"", b""
+    for size in sizes:
+        piece, rest = mask.part(rest + data[:size])
+        data, done = data[size:], done + piece
+    assert done + mask.data(rest + data) == mask.data(line.encode())
+    assert b"hunter2" not in done.replace(MASKED, b"")

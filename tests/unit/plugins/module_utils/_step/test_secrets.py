@@ -1,0 +1,78 @@
+"""Which Secrets a pod takes from, and what of them is masked."""
+
+from __future__ import annotations
+
+import base64
+import typing as t
+
+from fakes.kube import FakeKube
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ForbiddenError
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import Secrets, references, without_data
+
+SPEC: dict[str, t.Any] = {
+    "initContainers": [{"name": "i", "envFrom": [{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "whole"}}]}],
+    "containers": [
+        {
+            "name": "main",
+            "env": [
+                {"name": "PLAIN", "value": "x"},
+                {"name": "FIELD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+                {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "one", "key": "token"}}},
+            ],
+        }
+    ],
+    "volumes": [
+        {"name": "v", "secret": {"secretName": "files", "items": [{"key": "a", "path": "a"}]}},
+        {"name": "w", "projected": {"sources": [{"serviceAccountToken": {}}, {"secret": {"name": "projected"}}]}},
+        {"name": "e", "emptyDir": {}},
+    ],
+}
+
+
+def pod(uid: str, spec: dict[str, t.Any]) -> dict[str, t.Any]:
+    return {"metadata": {"name": "p", "uid": uid}, "spec": spec}
+
+
+def put(kube: FakeKube, name: str, **values: str) -> None:
+    data = {key: base64.b64encode(value.encode()).decode() for key, value in values.items()}
+    kube.put(f"/api/v1/namespaces/team/secrets/{name}", {"metadata": {"name": name}, "data": data})
+
+
+def test_every_way_to_refer_to_a_secret_is_known() -> None:
+    assert set(references(SPEC)) == {("whole", None), ("one", "token"), ("files", "a"), ("projected", None)}
+    assert list(references({"containers": [{"name": "x", "env": None, "envFrom": None}], "volumes": None})) == []
+
+
+def test_what_a_pod_refers_to_is_masked_and_read_once() -> None:
+    kube, mask, notes = FakeKube(), Mask(), list[str]()
+    put(kube, "whole", user="someone", short="on")
+    put(kube, "one", token="tok-123456", other="not-referred-to")
+    secrets = Secrets(kube, mask, notes.append)
+    for uid in ("1", "1", "2"):
+        secrets.look(pod(uid, SPEC))
+    assert mask.text("someone on tok-123456 not-referred-to") == "******** on ******** not-referred-to"
+    assert len([call for call in kube.calls if "/secrets/" in call]) == 4
+    assert notes == []
+
+
+def test_a_secret_that_cannot_be_read_is_said_once() -> None:
+    kube, notes = FakeKube(), list[str]()
+    kube.fail["GET /api/v1/namespaces/team/secrets/one"] = [(ForbiddenError("no", status=403), False)] * 2
+    secrets = Secrets(kube, Mask(), notes.append)
+    for uid in ("1", "2"):
+        secrets.look(pod(uid, SPEC))
+    assert notes == ["Secret one: its values cannot be read and are not taken out of the logs: no"]
+
+
+def test_a_manifest_shows_only_the_keys_of_a_secret() -> None:
+    secret = {"kind": "Secret", "data": {"a": "eHg="}, "stringData": {"b": "yy"}, "type": "Opaque"}
+    assert without_data(secret) == {
+        "kind": "Secret",
+        "data": {"a": "********"},
+        "stringData": {"b": "********"},
+        "type": "Opaque",
+    }
+    config_map = {"kind": "ConfigMap", "data": {"a": "b"}}
+    assert without_data(config_map) is config_map
