@@ -72,6 +72,10 @@ lint: tools ## Check style, types, YAML, playbooks, charts and the changelog
 bench: env test-up ## Measure the engine against bash and kubernetes.core; writes bench/results.json
 	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/python bench/run.py
 
+.PHONY: faults
+faults: env test-up ## Inject every fault for an hour or so; writes tests/faults/results.json and docs/reliability.md
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/python tests/faults/run.py --write && $(BIN)/python tests/faults/table.py
+
 .PHONY: down
 down: env ## Remove the local cluster of the demo; caches stay
 	@$(PLAY) playbooks/local_cluster.yml -e local_cluster_state=absent

@@ -62,12 +62,19 @@ class Space:
             (where / f"{step}.yaml").write_text(yaml.safe_dump(recipe, sort_keys=False), encoding="utf-8")
         return where
 
-    def start(self, playbook: str | Path, *arguments: str, inventory: Path | None = None, **extra: t.Any) -> Play:
-        """Start one of our playbooks (or a file) with `extra` as variables."""
+    def start(
+        self,
+        playbook: str | Path,
+        *arguments: str,
+        inventory: Path | None = None,
+        within: tuple[str, ...] = (),
+        **extra: t.Any,
+    ) -> Play:
+        """Start one of our playbooks (or a file) with `extra` as variables, `within` a command that runs a command."""
         path = playbook if isinstance(playbook, Path) else f"playbooks/{playbook}.yml"
         variables = json.dumps({"runs_dir": str(self.runs), **extra}, default=str)
         where = str(inventory or self.inventory)
-        play = Play([ansible_playbook(), "-i", where, str(path), "-e", variables, *arguments])
+        play = Play([*within, ansible_playbook(), "-i", where, str(path), "-e", variables, *arguments])
         self.plays.append(play)
         return play
 

@@ -1,0 +1,205 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""A controller killed at every boundary of its phases and at random moments, in every way, until the pipeline ends."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fault import Batch, Fault, Result, Setting
+from interrupt_kill import NOTHING_SURVIVES, WAYS
+from interrupt_pipeline import verify, write
+from interrupt_points import ALL, CHAINS, POINTS, RANDOM, Point
+from plays import Play
+from space import Space
+from wire import Moment, Wire, wired
+
+# Seconds in which a controller must have ended after it was killed, and a pipeline without faults its way.
+_END, _WHOLE = 60.0, 300.0
+# Random moments per pipeline, each within so many seconds of the start of its controller.
+_RANDOM, _WITHIN = 10, 12.0
+# Boundaries at which a server's Helm may be dead before it is whole: it is installed again.
+_AGAIN = ("created", "unmarked", RANDOM)
+
+
+@dataclass
+class Kill:
+    """One kill of one controller: at point `name` of `step`, or `after` so many seconds."""
+
+    wire: Wire
+    way: str
+    name: str
+    step: str
+    after: float = 0.0
+    at: float = 0.0
+    done: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def point(self) -> Point:
+        """Where it happens."""
+        return POINTS[self.name]
+
+    def run(self, play: Play) -> None:
+        """Kill the controller of `play` once it gets there; return at its end, or once it has gone past."""
+        self._play = play
+        self.wire.gate = self._gate if self.point.method else lambda _: True
+        while play.process.poll() is None and not self.done.is_set() and not self._is_past():
+            said = self.point.said and self.point.said in play.text
+            if said or (self.point.at_random and time.monotonic() - play.started >= self.after):
+                self._kill()
+            self.done.wait(0.01)
+        self.wire.gate = lambda _: True
+        if self.done.is_set():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                play.process.wait(_END)
+
+    def _is_past(self) -> bool:
+        at_work = _step(self._play.text)
+        return bool(self.point.method) and (not at_work or ALL.index(at_work) > ALL.index(self.step))
+
+    def _gate(self, moment: Moment) -> bool:
+        if self.done.is_set() or not self.point.is_at(moment) or _step(self._play.text) != self.step:
+            return True
+        self._kill()
+        return self.way not in NOTHING_SURVIVES
+
+    def _kill(self) -> None:
+        self.at = time.monotonic()
+        with contextlib.suppress(ProcessLookupError):
+            WAYS[self.way][1](self._play.process.pid)
+        self.done.set()
+
+
+def _step(text: str) -> str:
+    """Return the step at work: strategy `free` prints the heading of a task with its result."""
+    return next((step for step in ALL if f": {step}]" not in text), "")
+
+
+@contextlib.contextmanager
+def _space(setting: Setting) -> Iterator[tuple[Space, Wire]]:
+    space = Space(
+        host="east", kubeconfig=setting.kubeconfig, namespace=f"f-{secrets.token_hex(4)}", directory=setting.directory
+    )
+    space.kubectl("create", "namespace", space.namespace)
+    try:
+        with wired(setting.kubeconfig, setting.directory) as (wire, kubeconfig):
+            space.write_inventory({"east": {"kubeconfig": kubeconfig, "kube_namespace": space.namespace}}, "wired.yml")
+            yield space, wire
+    finally:
+        space.kubectl("delete", "namespace", space.namespace, "--wait=false")
+        space.kubectl("delete", "persistentvolume", space.namespace, "--wait=false", "--ignore-not-found")
+
+
+def interrupt(setting: Setting, way: str, names: tuple[str, ...]) -> dict[str, Result]:
+    """Run the pipeline, kill its controller at each of the points `names` of each step, and look at what is left."""
+    chance = random.Random(f"{setting.seed} {way}")
+    with _space(setting) as (space, wire):
+        pipeline = write(space)
+        kills = [Kill(wire, way, name, step) for step in ALL for name in names if step in POINTS[name].steps]
+        if RANDOM in names:
+            kills += [Kill(wire, way, RANDOM, "", after=chance.uniform(0.1, _WITHIN)) for _ in range(_RANDOM)]
+        violations, seconds = _run(setting, space, pipeline, kills)
+        starts = 1 + (len(kills) if set(names) & set(_AGAIN) else 0)
+        violations = violations or verify(space, server_starts=starts)
+    return {f"{way}@{name}": _result(name, kills, seconds, violations) for name in names}
+
+
+def _run(setting: Setting, space: Space, pipeline: Path, kills: list[Kill]) -> tuple[list[str], dict[str, list[float]]]:
+    """Start the pipeline until every kill was tried; return what is wrong in the end, and the times to go on."""
+    seconds: dict[str, list[float]] = {}
+    violations: list[str] = []
+
+    def start() -> Play:
+        return space.start("train", pipeline=pipeline, inventory=space.directory / "wired.yml")
+
+    play = start()
+    for kill in kills:
+        if play.process.poll() is not None:
+            break
+        kill.run(play)
+        setting.say(f"{kill.way}@{kill.name} {kill.step}: {'killed' if kill.done.is_set() else 'not killed'}")
+        if kill.done.is_set():
+            violations += _after(space, play, kill)
+            play = start()
+            found = seconds.setdefault(kill.name, [])
+            threading.Thread(target=_progress, args=(play, kill, found), daemon=True).start()
+    return violations + _ended(space, play), seconds
+
+
+def _result(name: str, kills: list[Kill], seconds: dict[str, list[float]], violations: list[str]) -> Result:
+    injected = sum(kill.done.is_set() for kill in kills if kill.name == name)
+    return Result(
+        injected=injected,
+        recovered=0 if violations else injected,
+        violations=tuple(violations),
+        seconds=tuple(seconds.get(name, ())),
+    )
+
+
+def _after(space: Space, play: Play, kill: Kill) -> list[str]:
+    """Return what is wrong with a play that was killed."""
+    _keep(space, play)
+    told = f"{kill.way}@{kill.name} {kill.step}"
+    if play.process.poll() is None:
+        play.send(signal.SIGKILL)
+        return [f"{told}: still running {_END:g} s after it"]
+    return [f"{told}: shows a traceback"] if "Traceback" in play.text else []
+
+
+def _ended(space: Space, play: Play) -> list[str]:
+    """Return what is wrong with a play that nobody killed."""
+    try:
+        play.end(seconds=_WHOLE)
+    except AssertionError as error:
+        return [str(error)[-1500:]]
+    finally:
+        _keep(space, play)
+    return []
+
+
+def _keep(space: Space, play: Play) -> None:
+    (space.directory / f"play-{len(space.plays):02d}.log").write_text(play.text, encoding="utf-8")
+
+
+def _progress(play: Play, last: Kill, found: list[float]) -> None:
+    """Note the seconds from a kill to the next controller's first word about the step it was at."""
+    place = f" {last.step}: " if last.step else "| step "
+    while place not in play.text and play.process.poll() is None:
+        time.sleep(0.05)
+    if place in play.text:
+        found.append(round(time.monotonic() - last.at, 1))
+
+
+def faults() -> list[Fault]:
+    """Return every fault of this kind: each way at each point."""
+    return [_fault(way, name) for name in POINTS for way in WAYS]
+
+
+def batches() -> list[Batch]:
+    """Return the same with fewer runs: the points of a chain in one pipeline."""
+    return [_batch(way, chain) for chain in CHAINS for way in WAYS]
+
+
+def _batch(way: str, chain: tuple[str, ...]) -> Batch:
+    names = tuple(f"{way}@{name}" for name in chain)
+    return Batch(names=names, run=lambda setting: interrupt(setting, way, chain))
+
+
+def _fault(way: str, name: str) -> Fault:
+    return Fault(
+        name=f"{way}@{name}",
+        group=f"controller killed {POINTS[name].means}",
+        how=WAYS[way][0],
+        user_sees=POINTS[name].then.user_sees,
+        kept=POINTS[name].then.kept,
+        run=lambda setting: interrupt(setting, way, (name,))[f"{way}@{name}"],
+    )

@@ -1,0 +1,152 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""The pipeline whose controller is killed, and what must be true of it in the end however often that happened."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from interrupt_points import ALL, BATCH
+from plays import until
+from samples import JOB, SERVER, Json, job, server, ticks
+from space import Space
+
+_TICKS = 15
+_DIARY = "/fsx/diary"
+
+
+def _diary(word: str, step: str) -> str:
+    """Return the command by which a workload notes on the shared file system what became of it."""
+    return f"echo {word} {step} $HOSTNAME >> {_DIARY}"
+
+
+def _works(step: str) -> str:
+    loop = f"for i in $(seq 1 {_TICKS}); do echo tick $i; sleep 0.1; done"
+    return f"{_diary('begin', step)}; {loop}"
+
+
+def _mpi() -> Json:
+    small = {"requests": {"cpu": "10m", "memory": "32Mi"}}
+    ended = f"for i in $(seq 1 {_TICKS}); do echo tick $i; done; {_diary('end', 'train')}"
+    return {
+        "image": "localhost/mlops-eks/digits:0.1.0",
+        "pvc": _CLAIMS,
+        "resources": {"nnodes": 2, "nproc_per_node": 1, **small},
+        "launcher": {"resources": small, "pre_script": [_diary("begin", "train")], "post_script": [ended]},
+        "train": {"command": ["sleep 1"]},
+    }
+
+
+_CLAIMS = [{"name": "pv-fsx", "mount_path": "/fsx"}]
+_ONCE = "[ -e /fsx/failed ] || { touch /fsx/failed; exit 3; }"
+RECIPES: dict[str, Json] = {
+    "prepare": job(_works("prepare"), _diary("end", "prepare"), pvc=_CLAIMS),
+    "flaky": job(_works("flaky"), _ONCE, _diary("end", "flaky"), pvc=_CLAIMS, backoff_limit=1),
+    "train": _mpi(),
+    "serve": server("hello", pvc=_CLAIMS, pre_script=[_diary("begin", "serve")]),
+}
+_CHARTS = {"prepare": JOB, "flaky": JOB, "train": "training/mpijob-distributed", "serve": SERVER}
+
+
+def write(space: Space) -> Path:
+    """Write the pipeline, make the volume on which it keeps its diary, and return the pipeline's directory."""
+    shared = space.directory / "shared"
+    shared.mkdir(mode=0o777)
+    shared.chmod(0o777)
+    for document in _volume(space.namespace, shared):
+        space.apply(document)
+    steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 300} for step in ALL]
+    return space.pipeline_of("run", steps, RECIPES)
+
+
+def _volume(namespace: str, directory: Path) -> Iterator[Json]:
+    size: Json = {"storage": "1Gi"}
+    common: Json = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+    yield {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": namespace},
+        "spec": {**common, "capacity": size, "hostPath": {"path": str(directory)}},
+    }
+    yield {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "pv-fsx"},
+        "spec": {**common, "resources": {"requests": size}, "volumeName": namespace},
+    }
+
+
+def verify(space: Space, *, server_starts: int = 1) -> list[str]:
+    """Return what is not as it would be had nobody been killed, one sentence each."""
+    return [
+        *_executions(space, server_starts),
+        *_ledger(space),
+        *_leftovers(space),
+        *(said for step in ALL for said in _evidence(space, step)),
+    ]
+
+
+def _executions(space: Space, server_starts: int) -> Iterator[str]:
+    diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / "shared/diary").read_text().splitlines())
+    for step in BATCH:
+        if diary[f"end {step}"] != 1:
+            yield f"{step}: {diary[f'end {step}']} successful executions: {dict(diary)}"
+    if not 1 <= diary["begin serve"] <= server_starts:
+        yield f"serve: started {diary['begin serve']} times"
+
+
+def _ledger(space: Space) -> Iterator[str]:
+    ledger = space.ledger()
+    wanted = {step: "ready" if step == "serve" else "succeeded" for step in ALL}
+    found = {step: entry["outcome"] for step, entry in ledger.items()}
+    if found != wanted:
+        yield f"ledger: {found}"
+    elif not all(entry["finished"] and entry["identity"] for entry in ledger.values()):
+        yield "ledger: an entry without end or identity"
+    elif sorted(ALL, key=lambda step: t.cast(int, ledger[step]["order"])) != list(ALL):
+        yield "ledger: not in the order of the steps"
+
+
+def _leftovers(space: Space) -> Iterator[str]:
+    states = {
+        secret["metadata"]["labels"]["name"]: secret["metadata"]["labels"]["status"]
+        for secret in space.get("secrets", "-l", "owner=helm")
+    }
+    if states != {"run-serve": "deployed"}:
+        yield f"helm releases: {states}"
+    if leases := space.names("leases"):
+        yield f"locks left: {leases}"
+    until(lambda: not space.get("pods", "-l", "app.kubernetes.io/instance=run"), "pods of ended steps are gone")
+    if left := [name for kind in ("jobs", "mpijobs") for name in space.names(kind)]:
+        yield f"workloads left: {left}"
+
+
+def _evidence(space: Space, step: str) -> Iterator[str]:
+    """Every record that claims success is whole, and there is one of each step."""
+    whole = 0
+    for path in sorted(space.runs.glob(f"*/{space.host}/??-{step}")):
+        record = json.loads((path / "step.json").read_text(encoding="utf-8"))
+        if record["outcome"] not in ("succeeded", "ready"):
+            continue
+        whole += 1
+        missing = [name for name in ("values", "manifest", "workload", "pods") if not _holds(path / f"{name}.yaml")]
+        if missing or not record["finished"] or not record["pods"]:
+            yield f"{step}: evidence {path} lacks {missing or 'its end or its pods'}"
+        logs = [numbers for file in (path / "logs").glob("*.log") if (numbers := _numbers(file))]
+        if step != "serve" and (not logs or any(numbers != list(range(1, _TICKS + 1)) for numbers in logs)):
+            yield f"{step}: incomplete logs in {path}: {logs}"
+    if not whole:
+        yield f"{step}: no run has its evidence"
+
+
+def _holds(path: Path) -> bool:
+    return path.is_file() and any(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def _numbers(file: Path) -> list[int]:
+    return ticks(file.read_text(encoding="utf-8").splitlines())

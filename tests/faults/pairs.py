@@ -1,0 +1,175 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two controllers and one release: started at once, one asleep while the other takes over, one lost for good."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from fault import Batch, Fault, Result, Setting
+from interrupt_kill import family
+from plays import Play, until
+from samples import gated, job
+from space import Space
+
+# Longer than a lease lasts, and the take-over by somebody who looks once a second.
+_TAKEN_OVER = 90.0
+_TOWER = 'hostname tower && exec "$@"'
+# Pairs that are started at once.
+_PAIRS = 5
+
+
+@contextlib.contextmanager
+def _space(setting: Setting, name: str = "east") -> Iterator[Space]:
+    space = Space(
+        host=name, kubeconfig=setting.kubeconfig, namespace=f"f-{secrets.token_hex(4)}", directory=setting.directory
+    )
+    space.kubectl("create", "namespace", space.namespace)
+    try:
+        yield space
+    finally:
+        for play in space.plays:
+            if play.process.poll() is None:
+                _signal_all(play, signal.SIGKILL)
+        space.kubectl("delete", "namespace", space.namespace, "--wait=false")
+
+
+def _signal_all(play: Play, number: signal.Signals) -> None:
+    """Signal a controller and everything it started, as sleep and loss of a machine concern all of it."""
+    for pid in family(play.process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _elsewhere(space: Space, pipeline: Path) -> Play:
+    """Start a controller that takes itself to be on a machine called `tower`."""
+    return space.start("train", pipeline=pipeline, within=("unshare", "--uts", "sh", "-c", _TOWER, "sh"))
+
+
+def _outcomes(space: Space) -> dict[str, str]:
+    return {step: entry["outcome"] for step, entry in space.ledger().items()}
+
+
+def _whole(space: Space, pods: int) -> Iterator[str]:
+    """Yield what is not as one controller alone would have left it."""
+    if set(_outcomes(space).values()) != {"succeeded"} or len(_outcomes(space)) != pods:
+        yield f"ledger: {_outcomes(space)}"
+    if len(space.pods_ever()) != pods:
+        yield f"{len(space.pods_ever())} pods were created, not {pods}"
+    if space.releases() or space.names("leases"):
+        yield f"left: {space.releases()} {space.names('leases')}"
+
+
+def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+    chance = random.Random(setting.seed)
+    for number in range(_PAIRS):
+        directory = setting.directory / str(number)
+        directory.mkdir()
+        with _space(Setting(**{**vars(setting), "directory": directory})) as space:
+            pipeline = space.pipeline(train=job("sleep 1"), evaluate=job("sleep 1"))
+            plays = [space.start("train", pipeline=pipeline)]
+            time.sleep(chance.uniform(0.0, 0.5))
+            plays.append(space.start("train", pipeline=pipeline))
+            codes = [play.process.wait(_TAKEN_OVER) for play in plays]
+            refused = [play for play, code in zip(plays, codes, strict=True) if code]
+            said = [f"exit codes {codes}"] if all(codes) else []
+            said += [play.text[-800:] for play in refused if "is following it" not in play.text]
+            yield max(time.monotonic() - play.started for play in plays), said + list(_whole(space, 2))
+
+
+def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+    with _space(setting) as space:
+        pipeline = space.pipeline(train=gated(), evaluate=gated())
+        sleeper = space.start("train", pipeline=pipeline)
+        sleeper.shows("tick 1")
+        _signal_all(sleeper, signal.SIGSTOP)
+        slept = time.monotonic()
+        other = space.start("train", pipeline=pipeline)
+        other.shows("re-attached", seconds=_TAKEN_OVER)
+        taken = time.monotonic() - slept
+        space.open_gate()
+        # The same release runs the next step when the sleeper wakes and finds its own at an end.
+        other.shows("step 2/2 evaluate: helm install")
+        other.shows("tick 1", seconds=_TAKEN_OVER)
+        until(lambda: any(one["status"].get("ready") for one in space.get("jobs")), "the next step runs")
+        _signal_all(sleeper, signal.SIGCONT)
+        code = sleeper.process.wait(_TAKEN_OVER)
+        said = [] if code and "took over" in sleeper.text else [f"the sleeper ended {code}: {sleeper.text[-800:]}"]
+        space.open_gate()
+        other.end()
+        runs = {entry["run_id"] for entry in space.ledger().values()}
+        said += [f"the ledger is of several runs: {runs}"] if len(runs) != 1 else []
+        yield taken, said + list(_whole(space, 2))
+
+
+def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+    with _space(setting) as space:
+        pipeline = space.pipeline(train=gated())
+        first = _elsewhere(space, pipeline)
+        first.shows("tick 1")
+        _signal_all(first, signal.SIGKILL)
+        lost = time.monotonic()
+        other = space.start("train", pipeline=pipeline)
+        other.shows("re-attached", seconds=_TAKEN_OVER)
+        taken = time.monotonic() - lost
+        space.open_gate()
+        text = other.end()
+        said = (
+            []
+            if re.search(r"is locked by tower \(process \d+\); waiting", text)
+            else ["it does not say whom it awaits"]
+        )
+        yield taken, said + list(_whole(space, 1))
+
+
+_PAIRINGS: dict[str, tuple[str, str, str, Callable[[Setting], Iterator[tuple[float, list[str]]]]]] = {
+    "two-at-once": (
+        "two controllers started within half a second",
+        "one goes on; the other is refused (who, where, since when) or finds the steps done",
+        "one execution of each step",
+        _at_once,
+    ),
+    "asleep": (
+        "the holder of the lock stopped (SIGSTOP) until another took over and ran the next step, then woken",
+        "the sleeper says who took over and ends; it touches nothing",
+        "the other's run, whole",
+        _asleep,
+    ),
+    "machine-lost": (
+        "a controller of another host name killed; the next one cannot look at its process",
+        "'is locked by tower (process n); waiting to see whether it is alive', then it re-attaches",
+        "the workload, its log from the first line",
+        _lost,
+    ),
+}
+
+
+def faults() -> list[Fault]:
+    """Return every fault of this kind."""
+    return [_fault(name) for name in _PAIRINGS]
+
+
+def batches() -> list[Batch]:
+    """Return nothing: each of them is a run of its own."""
+    return []
+
+
+def _fault(name: str) -> Fault:
+    how, sees, kept, inject = _PAIRINGS[name]
+
+    def run(setting: Setting) -> Result:
+        found = list(inject(setting))
+        violations = tuple(said for _, all_said in found for said in all_said)
+        bad = sum(bool(said) for _, said in found)
+        seconds = tuple(round(seconds, 1) for seconds, _ in found)
+        return Result(injected=len(found), recovered=len(found) - bad, violations=violations, seconds=seconds)
+
+    return Fault(name=name, group=name.replace("-", " "), how=how, user_sees=sees, kept=kept, run=run)

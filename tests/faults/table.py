@@ -1,0 +1,63 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""The table of docs/reliability.md, made of results.json: `python tests/faults/table.py` writes it anew."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import typing as t
+from itertools import groupby
+from pathlib import Path
+
+from fault import Fault
+from run import RESULTS, known
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+_HEAD = "| fault | how | times | recovered | to go on, s | the user sees | kept | again |"
+
+Row = dict[str, t.Any]
+
+
+def table(rows: dict[str, Row]) -> str:
+    """Return one line per group of faults."""
+    lines = [_HEAD, "|---|---|---|---|---|---|---|---|"]
+    for _, group in groupby((fault for fault in known() if fault.name in rows), key=lambda fault: fault.group):
+        faults = list(group)
+        lines.append(_line(faults, [rows[fault.name] for fault in faults]))
+    return "\n".join(lines) + "\n"
+
+
+def _line(faults: list[Fault], rows: list[Row]) -> str:
+    seconds = [one for row in rows for one in row["seconds"]]
+    first = faults[0]
+    # Faults of one group differ in what stands before the @.
+    pattern = first.name if len(faults) == 1 else f"*@{first.name.partition('@')[2]}"
+    cells = (
+        first.group,
+        ", ".join(fault.how for fault in faults),
+        str(sum(row["injected"] for row in rows)),
+        str(sum(row["recovered"] for row in rows)),
+        f"{statistics.median(seconds):.1f}" if seconds else "–",
+        first.user_sees,
+        first.kept,
+        f"`--fault '{pattern}'`",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def page(text: str, rows: dict[str, Row]) -> str:
+    """Return the page `text` with the table of `rows`."""
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + table(rows) + END + rest.split(END)[1]
+
+
+def results() -> dict[str, Row]:
+    """Return what the last run of the harness found, by fault."""
+    found: dict[str, Row] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), results()), encoding="utf-8")
