@@ -30,6 +30,19 @@ class FakeKube(Kube):
         self.calls: list[str] = []
         self.fail: dict[str, list[tuple[Exception, bool]]] = {}
         self._version = 0
+        # What the identity in use may do: the rules that a review tells of, and those that only a webhook knows.
+        self.rules: list[Document] = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+        self.webhook: set[tuple[str, str]] = set()
+
+    @property
+    def server(self) -> str:
+        return "https://fake"
+
+    def _review(self, kind: str, spec: Document) -> Document:
+        if kind == "selfsubjectrulesreviews":
+            return {"status": {"resourceRules": self.rules, "incomplete": bool(self.webhook)}}
+        asked = spec["resourceAttributes"]
+        return {"status": {"allowed": (asked["verb"], asked["resource"]) in self.webhook}}
 
     def request(
         self,
@@ -40,6 +53,8 @@ class FakeKube(Kube):
         body: t.Any = None,
         content_type: str = "application/json",
     ) -> Document:
+        if path.startswith("/apis/authorization.k8s.io/v1/selfsubject"):
+            return self._review(path.rpartition("/")[2], body["spec"])
         found = _KNOWN.fullmatch(path)
         if found is None or method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             raise NotImplementedError(f"{method} {path}")

@@ -60,6 +60,8 @@ class Watch(threading.Thread):
         self._at = ""
         # When the present watch was opened, 0 while there is none.
         self._opened = 0.0
+        # What was told last; it is not told again before the watch has worked.
+        self._told = ""
 
     def stop(self) -> None:
         """End the watch; a blocked read is woken."""
@@ -84,7 +86,7 @@ class Watch(threading.Thread):
                 status = error.details.get("status")
                 self._at = self._at if status == 401 else ""
                 if status != 410:
-                    self._handle("ERROR", {"message": str(error)})
+                    self._tell(str(error))
             except (urllib3.exceptions.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError):
                 # AttributeError: urllib3 drops its file object when the response is shut down under a reader. The
                 # ones before it: what came is no watch event, or half of one.
@@ -92,11 +94,17 @@ class Watch(threading.Thread):
             # Whatever ends at once, an error or a proxy that closes watches, must not be asked at once again.
             lived = self._opened and time.monotonic() - self._opened >= _QUICK
             failures = 0 if lived else failures + 1
+            self._told = "" if lived else self._told
             if failures or wait:
                 self._stopped.wait(max(backoff(failures), wait))
 
     def _complain(self, failures: int, message: str) -> None:
         if failures == _WORTH_SAYING:
+            self._tell(message)
+
+    def _tell(self, message: str) -> None:
+        if message != self._told:
+            self._told = message
             self._handle("ERROR", {"message": message})
 
     def _list(self) -> str:

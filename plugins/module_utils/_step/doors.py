@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, f
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
@@ -121,6 +122,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     entry = kube.get(ref.path)
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
+    demand(kube, to_follow(ref))
     task = _waiting(params, cluster=cluster, namespace=namespace, mask=mask, private=private)
     started = clock.now()
     journal = Journal(task=task, started=started)

@@ -186,7 +186,7 @@ class Observer:
                 # It was created before anybody watches: a list without it says that it was deleted.
                 self.put(changes.WorkloadGone(at=self._clock.now()))
             case "ERROR":
-                self.put(changes.Trouble(at=self._clock.now(), message=entry["message"]))
+                self._on_trouble(entry)
 
     def _on_pod(self, verb: Verb, entry: Document) -> None:
         match verb:
@@ -194,7 +194,15 @@ class Observer:
                 self.put(changes.PodSeen(at=self._clock.now(), entry=entry))
             case "GONE":
                 self.put(changes.PodGone(at=self._clock.now(), entry=entry))
+            case "ERROR":
+                self._on_trouble(entry)
 
     def _on_event(self, verb: Verb, entry: Document) -> None:
-        if verb == "SEEN":
-            self.put(changes.EventSeen(at=self._clock.now(), entry=entry))
+        match verb:
+            case "SEEN":
+                self.put(changes.EventSeen(at=self._clock.now(), entry=entry))
+            case "ERROR":
+                self._on_trouble(entry)
+
+    def _on_trouble(self, entry: Document) -> None:
+        self.put(changes.Trouble(at=self._clock.now(), message=entry["message"]))

@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
@@ -86,6 +87,7 @@ class StepRun:
             return self._skip(decision)
         # A template that refuses its values does so before anything is touched.
         self.render()
+        demand(self.kube, to_follow(self.plan.ref))
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.

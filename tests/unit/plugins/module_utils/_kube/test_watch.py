@@ -160,7 +160,8 @@ def test_no_refusal_ends_it(play: Play, code: int) -> None:
     heard = []
     while "SEEN a" not in heard:
         heard += scene.named(1)
-    assert heard.count("ERROR") == 2
+    # Once, not with every attempt.
+    assert heard.count("ERROR") == 1
     assert watch.is_alive()
 
 

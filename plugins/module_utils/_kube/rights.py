@@ -1,0 +1,74 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Which rights the identity in use lacks, asked before anything is touched.
+
+Source: Kubernetes "Authorization": a SelfSubjectRulesReview answers for a whole namespace at once, but does not know of
+webhooks such as that of EKS access policies; a SelfSubjectAccessReview does. Every identity may ask both.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ForbiddenError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
+
+_API = "authorization.k8s.io/v1"
+
+
+class Right(t.NamedTuple):
+    """One verb on one resource of an API group (empty: the core one)."""
+
+    verb: str
+    group: str
+    resource: str
+
+
+def to_follow(ref: Ref) -> list[Right]:
+    """Return the rights without which a workload cannot be followed."""
+    group = ref.api_version.rpartition("/")[0]
+    workload = [Right(verb, group, ref.plural) for verb in ("get", "list", "watch")]
+    return [*workload, *(Right(verb, "", "pods") for verb in ("list", "watch"))]
+
+
+def demand(kube: Kube, rights: Iterable[Right]) -> None:
+    """Make sure that the identity in use has `rights` in the namespace.
+
+    Raises:
+        ForbiddenError: it lacks some; the message names them all.
+    """
+    try:
+        granted = _review(kube, "SelfSubjectRulesReview", {"namespace": kube.namespace}).get("resourceRules") or []
+        doubtful = [right for right in rights if not any(_grants(rule, right) for rule in granted)]
+        missing = [right for right in doubtful if not _may(kube, right)]
+    except (ForbiddenError, AbsentError):
+        # A cluster that will not say is asked by doing.
+        return
+    if missing:
+        names = ", ".join(f"{right.verb} {'.'.join(filter(None, (right.resource, right.group)))}" for right in missing)
+        raise ForbiddenError(
+            f"cluster {kube.server}, namespace {kube.namespace}: the identity in use may not {names}. Nothing was "
+            "changed. Ask the cluster's owner for these rights; docs/architecture.md lists all that are needed."
+        )
+
+
+def _may(kube: Kube, right: Right) -> bool:
+    resource, _, sub = right.resource.partition("/")
+    asked = {"namespace": kube.namespace, "verb": right.verb, "group": right.group, "resource": resource}
+    spec = {"resourceAttributes": {**asked, "subresource": sub}}
+    return bool(_review(kube, "SelfSubjectAccessReview", spec).get("allowed"))
+
+
+def _review(kube: Kube, kind: str, spec: Document) -> Document:
+    body = {"apiVersion": _API, "kind": kind, "spec": spec}
+    answer = kube.request("POST", f"/apis/{_API}/{kind.lower()}s", body=body)
+    return t.cast(Document, answer.get("status") or {})
+
+
+def _grants(rule: Document, right: Right) -> bool:
+    """Return whether a rule of the namespace gives a right to all objects of the resource."""
+    wanted = (("verbs", right.verb), ("apiGroups", right.group), ("resources", right.resource))
+    return not rule.get("resourceNames") and all({value, "*"} & set(rule.get(key) or []) for key, value in wanted)
