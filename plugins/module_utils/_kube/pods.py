@@ -158,6 +158,28 @@ def unschedulable(pod: Document) -> str | None:
     return None
 
 
+def gates(pod: Document) -> tuple[str, ...]:
+    """Return the names of what keeps the scheduler from looking at the pod."""
+    return tuple(str(gate.get("name")) for gate in pod["spec"].get("schedulingGates") or ())
+
+
+def claims(pod: Document) -> tuple[str, ...]:
+    """Return the names of the PersistentVolumeClaims it mounts."""
+    volumes = pod["spec"].get("volumes") or ()
+    return tuple(str(one["persistentVolumeClaim"]["claimName"]) for one in volumes if one.get("persistentVolumeClaim"))
+
+
+def started(pod: Document) -> bool:
+    """Return whether its volumes are there: they are mounted before the pod's sandbox is made."""
+    sandbox = condition(pod, "PodReadyToStartContainers") or {}
+    return sandbox.get("status") == "True" or any(one.state != "waiting" for one in containers(pod))
+
+
+def unready(pod: Document) -> bool:
+    """Return whether it runs, but is not ready to serve."""
+    return phase(pod) == "Running" and (condition(pod, "Ready") or {}).get("status") == "False"
+
+
 def requests(pod: Document) -> dict[str, float]:
     """Return what the pod's containers ask for: cores, bytes, devices."""
     total: dict[str, float] = {}

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._step import events
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod
 from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import Category
@@ -51,11 +54,38 @@ class _Death(t.NamedTuple):
         return onset, self.cause.reason == "Killed", rank, self.leads, self.cause.object
 
 
-def root_cause(
-    pods: Mapping[str, Document], warnings: tuple[Document, ...], *, kind: Kind, workload: Document | None
-) -> Cause | None:
+@dataclass(frozen=True, kw_only=True)
+class Aftermath:
+    """What is left of a failed workload: every pod ever seen, warnings about them and their nodes, and these nodes."""
+
+    kind: Kind
+    workload: Document | None
+    pods: Mapping[str, Document]
+    warnings: tuple[Document, ...] = ()
+    nodes: Mapping[str, Document] = field(default_factory=dict)
+
+    @cached_property
+    def subjects(self) -> Mapping[str, tuple[Document, ...]]:
+        """The warnings by what they are about."""
+        return events.by_subject(self.warnings)
+
+    @cached_property
+    def newest(self) -> Mapping[str, float]:
+        """When the newest pod of each role was created."""
+        found: dict[str, float] = {}
+        for pod in self.pods.values():
+            role = self.kind.role(pod)
+            found[role] = max(found.get(role, 0.0), pod_view.created(pod))
+        return found
+
+    def replaced(self, pod: Document, at: float | None) -> bool:
+        """Return whether another pod took its role after it had ended."""
+        return at is not None and self.newest[self.kind.role(pod)] > max(at, pod_view.created(pod))
+
+
+def root_cause(left: Aftermath) -> Cause | None:
     """Return what the failure of the workload began with, or `None` when no pod explains it."""
-    found = list(_deaths(pods, warnings, kind, workload))
+    found = [death for pod in left.pods.values() for death in _deaths(pod, left)]
     real = [death for death in found if not death.hint]
     standing = [death for death in real if death.standing] or real
     if not standing:
@@ -65,34 +95,26 @@ def root_cause(
     return min(related, key=lambda death: death.order).cause
 
 
-def _deaths(
-    pods: Mapping[str, Document], warnings: tuple[Document, ...], kind: Kind, workload: Document | None
-) -> Iterator[_Death]:
-    newest = _newest(pods, kind)
-    for pod in pods.values():
-        leads = workload is not None and kind.leads(workload, pod)
-        whole = of_pod(pod, warnings)
-        if whole and not _over_before(pod, whole[1]):
-            cause, at = whole
-            yield _Death(_onset(cause, at, pod), cause, not _replaced(pod, at, newest, kind), leads)
+def _deaths(pod: Document, left: Aftermath) -> Iterator[_Death]:
+    leads = left.workload is not None and left.kind.leads(left.workload, pod)
+    warnings = events.about_pod(left.subjects, pod)
+    whole = of_pod(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
+    if whole and not _over_before(pod, whole[1]):
+        cause, at = whole
+        yield _Death(_onset(cause, at, pod), cause, not left.replaced(pod, at), leads)
+        return
+    deleted = pod_view.deleted_since(pod)
+    for container in failures(pod):
+        at = ended_at(container)
+        if deleted is not None and at >= deleted:
             continue
-        deleted = pod_view.deleted_since(pod)
-        for container in failures(pod):
-            at = ended_at(container)
-            if deleted is not None and at >= deleted:
-                continue
-            cause = of_instance(pod, container, warnings)
-            standing = container.state != "running" and container.exit_code != 0
-            yield _Death(
-                at - _LATE.get(cause.category, 0.0), cause, standing and not _replaced(pod, at, newest, kind), leads
-            )
-        # An operator deletes pods after a failure; one that was deleted before may have led to it.
-        if deleted is not None and not kind.serves:
-            said = (
-                f"somebody deleted it from node {pod_view.node(pod)}" if pod_view.node(pod) else "somebody deleted it"
-            )
-            cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", said)
-            yield _Death(deleted, cause, standing=False, leads=leads, hint=True)
+        cause = of_instance(pod, container, warnings)
+        standing = container.state != "running" and container.exit_code != 0 and not left.replaced(pod, at)
+        yield _Death(at - _LATE.get(cause.category, 0.0), cause, standing, leads)
+    # An operator deletes pods after a failure; one that was deleted before may have led to it.
+    if deleted is not None and not left.kind.serves:
+        cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", "somebody deleted it")
+        yield _Death(deleted, cause, standing=False, leads=leads, hint=True)
 
 
 def _onset(cause: Cause, at: float | None, pod: Document) -> float:
@@ -104,17 +126,3 @@ def _onset(cause: Cause, at: float | None, pod: Document) -> float:
 def _over_before(pod: Document, at: float | None) -> bool:
     """Return whether it had failed by itself when it was taken off its node, as orphaned and drained pods had."""
     return at is not None and any(ended_at(one) < at - _SETTLED for one in failures(pod))
-
-
-def _newest(pods: Mapping[str, Document], kind: Kind) -> dict[str, float]:
-    """Return when the newest pod of each role was created."""
-    found: dict[str, float] = {}
-    for pod in pods.values():
-        role = kind.role(pod)
-        found[role] = max(found.get(role, 0.0), pod_view.created(pod))
-    return found
-
-
-def _replaced(pod: Document, at: float | None, newest: Mapping[str, float], kind: Kind) -> bool:
-    """Return whether another pod took its role after it had ended."""
-    return at is not None and newest[kind.role(pod)] > max(at, pod_view.created(pod))

@@ -68,6 +68,13 @@ class Wrote(Change):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SurroundingsSeen(Change):
+    """What is not watched, fetched while the step waits; each entry has its `kind`."""
+
+    entries: tuple[Document, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trouble(Change):
     """The watch met an error and goes on."""
 

@@ -88,7 +88,8 @@ def _limits(state: State, at: float, rules: Rules) -> tuple[_Limit, ...]:
 
 def _context(state: State) -> str:
     """Return what is known to be wrong, what was written last, and how far the program was."""
-    said = [f"{state.suspect.object}: {state.suspect.message}"] if state.suspect else []
+    suspect = f"{state.suspect.object}: {state.suspect.message}" if state.suspect else ""
+    said = [state.why or suspect] if state.why or suspect else []
     if state.progress:
         said.append(f"It had reached {state.progress.reached()}.")
     if state.last_line:

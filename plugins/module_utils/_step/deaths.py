@@ -15,10 +15,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._step import events
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, of_container, sentence
 
 _SIGNALS = {130: " (SIGINT)", 134: " (SIGABRT)", 137: " (SIGKILL)", 139: " (segmentation fault)", 143: " (SIGTERM)"}
-# Exit codes of SIGKILL and SIGTERM: somebody else wanted it to end.
-_KILLED = (137, 143)
-# The kubelet tells of a failed probe at most this many seconds before it kills the container for it.
-_PROBE_SECONDS = 60.0
+_SIGKILL, _SIGTERM = 137, 143
+# Probes for which the kubelet ends a container; an event tells of it at most this many seconds before or after.
+_FATAL_PROBES = ("Liveness", "Startup")
+_ANNOUNCED = 60.0
+# Taints of a node that does not answer (Kubernetes v1.35 pkg/controller/nodelifecycle/node_lifecycle_controller.go).
+_LOST_TAINTS = ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready")
 # Reasons of a node's events that announce the loss of a spot instance: Karpenter's (aws/karpenter-provider-aws
 # pkg/controllers/interruption/events/events.go; on the pods as well) and the AWS Node Termination Handler's
 # (pkg/observability/k8s-events.go).
@@ -50,6 +52,11 @@ def ended_at(container: Container) -> float:
     return from_iso(finished) if finished else float("inf")
 
 
+def killed(container: Container) -> bool:
+    """Return whether its last instance was ended by a signal from outside."""
+    return container.ended.get("exitCode") in (_SIGKILL, _SIGTERM)
+
+
 def ran(container: Container) -> float:
     """Return for how many seconds the last ended instance ran."""
     started, finished = container.ended.get("startedAt"), container.ended.get("finishedAt")
@@ -57,20 +64,41 @@ def ran(container: Container) -> float:
 
 
 def of_instance(pod: Document, container: Container, warnings: Iterable[Document]) -> Cause:
-    """Return why a container's last instance ended; a failed probe shows only in the pod's events."""
+    """Return why a container's last instance ended; `warnings` are about its pod and its node.
+
+    A failed probe and the memory of the node show only there.
+    """
     code, own = container.ended.get("exitCode"), str(container.ended.get("reason") or "Error")
     if own == "OOMKilled":
         limit = f" of {container.memory}" if container.memory else ""
         said = f"it used more memory than its limit{limit} and was killed (exit code {code})"
         return of_container(pod, container, own, said)
-    probe = _failed_probe(pod, container, warnings)
-    if probe:
-        said = f"{probe[1]} The kubelet ended it (exit code {code}{_SIGNALS.get(code or 0, '')})."
-        return of_container(pod, container, probe[0], said)
+    how = f"exit code {code}{_SIGNALS.get(code or 0, '')}"
+    told = _told(container, warnings, ended_at(container))
+    if told:
+        return of_container(pod, container, told[0], f"{told[1]} It was ended ({how}).")
     what = "sidecar" if container.sidecar else "init container" if container.init else "it"
     words = sentence(str(container.ended.get("message") or "").strip())
-    said = f"{what} ended with exit code {code}{_SIGNALS.get(code or 0, '')}. {words}"
-    return of_container(pod, container, _own_reason(container, own, code), said)
+    return of_container(pod, container, _own_reason(container, own, code), f"{what} ended with {how}. {words}")
+
+
+def _told(container: Container, warnings: Iterable[Document], end: float) -> tuple[str, str] | None:
+    """Return reason and words of the event that announced the end of this instance."""
+    began = max(end - max(ran(container), 1.0), end - _ANNOUNCED)
+    for event in warnings:
+        said, at = str(event.get("message") or ""), events.seen(event)
+        if not began <= at <= end + _ANNOUNCED:
+            continue
+        kind, path = said.partition(" ")[0], str(event["involvedObject"].get("fieldPath") or "")
+        if (
+            event.get("reason") == "Unhealthy"
+            and kind in _FATAL_PROBES
+            and path in ("", f"spec.containers{{{container.name}}}")
+        ):
+            return f"{kind}ProbeFailed", sentence(said)
+        if event.get("reason") == "SystemOOM" and container.ended.get("exitCode") == _SIGKILL:
+            return "SystemOOM", sentence(f"its node ran out of memory: {said}")
+    return None
 
 
 def _own_reason(container: Container, reason: str, code: int | None) -> str:
@@ -78,38 +106,20 @@ def _own_reason(container: Container, reason: str, code: int | None) -> str:
         return reason
     if container.init:
         return "SidecarFailed" if container.sidecar else "InitContainerFailed"
-    return "Killed" if code in _KILLED else reason
+    return "Killed" if code in (_SIGKILL, _SIGTERM) else reason
 
 
-def _failed_probe(pod: Document, container: Container, warnings: Iterable[Document]) -> tuple[str, str] | None:
-    """Return reason and words of the probe that this instance was ended for."""
-    end = ended_at(container)
-    for event in warnings:
-        about, said = event.get("involvedObject") or {}, str(event.get("message") or "")
-        kind = said.partition(" ")[0]
-        if (
-            event.get("reason") == "Unhealthy"
-            and kind in ("Liveness", "Startup")
-            and about.get("name") == pod_view.name(pod)
-            and f"{{{container.name}}}" in str(about.get("fieldPath") or f"{{{container.name}}}")
-            and end - max(ran(container), 1.0) <= events.seen(event) <= end + _PROBE_SECONDS
-            and end - events.seen(event) <= _PROBE_SECONDS
-        ):
-            return f"{kind}ProbeFailed", sentence(said)
-    return None
-
-
-def of_pod(pod: Document, warnings: Iterable[Document]) -> tuple[Cause, float | None] | None:
+def of_pod(
+    pod: Document, warnings: Iterable[Document], node: Document | None = None
+) -> tuple[Cause, float | None] | None:
     """Return what took a whole pod off its node and when, in seconds since the epoch, or `None`.
 
-    A pod that the kubelet refused or ended as a whole has the kubelet's own word as the reason.
+    `warnings` are about the pod and its node. A pod that the kubelet refused has the kubelet's word as the reason.
     """
-    found = pod_view.disruption(pod)
+    found = pod_view.disruption(pod) or _by_node(pod, node)
     for event in warnings:
-        about = event.get("involvedObject") or {}
-        mine = about.get("kind") == "Pod" and about.get("name") == pod_view.name(pod)
-        mine = mine or (about.get("kind") == "Node" and about.get("name") == pod_view.node(pod))
-        if mine and event.get("reason") in _SPOT and (found or about["kind"] == "Pod"):
+        mine = event["involvedObject"].get("kind") == "Pod"
+        if event.get("reason") in _SPOT and (found or mine):
             return _disrupted(pod, Disruption("SpotInterrupted", str(event.get("message")), events.seen(event)))
         if mine and event.get("reason") == "NodeNotReady" and not found:
             found = Disruption("NodeLost", str(event.get("message")), events.seen(event))
@@ -118,6 +128,19 @@ def of_pod(pod: Document, warnings: Iterable[Document]) -> tuple[Cause, float | 
     own = (pod.get("status") or {}).get("reason")
     if pod_view.phase(pod) == "Failed" and own and not any(one.ended for one in pod_view.containers(pod)):
         return Cause.of(str(own), f"Pod/{pod_view.name(pod)}", str(pod["status"].get("message") or own)), None
+    return None
+
+
+def _by_node(pod: Document, node: Document | None) -> Disruption | None:
+    """Return the loss of the node of a pod that nobody has told of it yet."""
+    if node is None or pod_view.phase(pod) in ("Succeeded", "Failed"):
+        return None
+    if node.get("gone"):
+        return Disruption("NodeLost", "the node does not exist any more", None)
+    for taint in (node.get("spec") or {}).get("taints") or ():
+        if taint.get("key") in _LOST_TAINTS:
+            at = from_iso(taint["timeAdded"]) if taint.get("timeAdded") else None
+            return Disruption("NodeLost", f"it has the taint {taint['key']}", at)
     return None
 
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
-from ansible_collections.mlops.eks.plugins.module_utils._step.blame import root_cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
+from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures, killed
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
 
 # Seconds after which a step can end although its workload was never seen.
@@ -59,20 +60,35 @@ def taken_over(subject: str, holder: str) -> Ending:
     return _bad("lost", "LockLost", subject, f"{holder} took over.", "Follow it there.")
 
 
-def settle(state: State, pods: list[Document], rules: Rules) -> State:
-    """Return the ended state with the pods as they are at the end; what decided the ending stays.
+def settle(state: State, pods: list[Document], rules: Rules, *, nodes: tuple[Document, ...] = ()) -> State:
+    """Return the ended state with the pods and what is known of their nodes at the end; what decided the ending stays.
 
     The container to blame is looked for again: its last words may arrive after the workload's.
     """
-    state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}})
+    state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}}, around=nodes)
     if state.ending and state.ending.outcome == "failed" and state.verdict.state == "failed":
         return replace(state, ending=_named(_failure(state, rules), state, rules))
     return state
 
 
+def doubtful_nodes(state: State) -> frozenset[str]:
+    """Return the nodes whose loss may be the cause of a failure: of pods that were still there, or were killed."""
+    if state.ending is None or state.ending.outcome != "failed" or state.verdict.state != "failed":
+        return frozenset()
+    pods = [
+        pod
+        for pod in state.pods.values()
+        if pod_view.phase(pod) in ("Running", "Unknown") or pod_view.disruption(pod) or any(map(killed, failures(pod)))
+    ]
+    return frozenset(node for node in map(pod_view.node, pods) if node)
+
+
 def _failure(state: State, rules: Rules) -> Ending:
     own, subject = state.verdict, f"{rules.kind.kind}/{rules.name}"
-    first = root_cause(state.pods, tuple(state.warnings.values()), kind=rules.kind, workload=state.workload)
+    warnings = (*state.warnings.values(), *(one for one in state.around if one["kind"] == "Event"))
+    nodes = {one["metadata"]["name"]: one for one in state.around if one["kind"] == "Node"}
+    left = Aftermath(kind=rules.kind, workload=state.workload, pods=state.pods, warnings=warnings, nodes=nodes)
+    first = root_cause(left)
     if first is None or own.reason in ORDERED:
         said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
         return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")

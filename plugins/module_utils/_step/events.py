@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -46,6 +46,21 @@ def line(entry: Document) -> str:
     about = entry.get("involvedObject") or {}
     text = " ".join(str(entry.get("message", "")).split())
     return f"{about.get('kind')}/{about.get('name')}: {entry.get('reason')}: {text}"
+
+
+def by_subject(entries: Iterable[Document]) -> dict[str, tuple[Document, ...]]:
+    """Return events by what they are about, as `Kind/name`."""
+    found: dict[str, list[Document]] = {}
+    for entry in entries:
+        about = entry.get("involvedObject") or {}
+        found.setdefault(f"{about.get('kind')}/{about.get('name')}", []).append(entry)
+    return {subject: tuple(ones) for subject, ones in found.items()}
+
+
+def about_pod(subjects: Mapping[str, tuple[Document, ...]], pod: Document) -> tuple[Document, ...]:
+    """Return the events about a pod and about its node."""
+    node = pod["spec"].get("nodeName")
+    return subjects.get(f"Pod/{pod['metadata']['name']}", ()) + subjects.get(f"Node/{node}", ())
 
 
 def seen(entry: Document) -> float:

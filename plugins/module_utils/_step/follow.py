@@ -22,6 +22,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Output,
     PodGone,
     PodSeen,
+    SurroundingsSeen,
+    Tick,
     Trouble,
     WorkloadSeen,
     Wrote,
@@ -33,6 +35,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Sce
 Lines = tuple[str, ...]
 # Events of other runs' pods pass through `held` as well; more than this are not kept.
 _HELD = 200
+# Why a pod has no node is said in `speech.explain`.
+_EXPLAINED = ("FailedScheduling",)
 
 
 def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) -> tuple[State, Lines]:
@@ -50,6 +54,9 @@ def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) ->
     state = end(state, change, rules)
     if not isinstance(change, Wrote | Output):
         state = replace(state, restarts=restarts.count(state, rules))
+    if isinstance(change, Tick | Wrote | SurroundingsSeen):
+        state, told = speech.explain(state, change.at, rules)
+        lines = (*lines, *told)
     said = speech.summary(state, rules)
     if said != state.summary:
         lines, state = (*lines, said), replace(state, summary=said)
@@ -78,6 +85,8 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
             return replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name}), ()
         case EventSeen(entry=entry):
             return _heard(state, (*state.held, entry), rules)
+        case SurroundingsSeen(entries=entries):
+            return replace(state, around=entries), ()
         case Wrote():
             return clocks.heard(state, change, rules), ()
         case Trouble(message=message) if message != state.trouble:
@@ -92,11 +101,11 @@ def _heard(state: State, entries: tuple[Document, ...], rules: Rules) -> tuple[S
         ours = events.is_ours(entry, kind=rules.kind, name=rules.name, workload=state.workload, pods=state.pods)
         if ours is None:
             held.append(entry)
-        if ours and (key := events.identify(entry)) not in warnings:
+        if ours and events.identify(entry) not in warnings and entry.get("reason") not in _EXPLAINED:
             lines.append(events.line(entry)[:400])
         if ours:
             # A repetition tells when it happened last.
-            warnings[key] = entry
+            warnings[events.identify(entry)] = entry
     return replace(state, warnings=warnings, held=tuple(held[-_HELD:])), tuple(lines)
 
 

@@ -15,12 +15,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
-from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import doubtful_nodes, settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.surroundings import Surroundings
 
 Say = Callable[[str], None]
 # Pods that are asked for one by one at the end.
@@ -34,6 +35,7 @@ class Session:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
         self._clock, self._say = clock, say
         self._observer = Observer(kube, target, clock, progress=rules.progress is not None)
+        self._surroundings = Surroundings(kube, self._observer.put)
 
     def lost_lock(self, holder: str) -> None:
         """End the session because another controller took over; called from the lock's thread."""
@@ -49,6 +51,8 @@ class Session:
                 if state.ending:
                     break
             state = settle(state, self._pods(), self._rules)
+            if suspects := doubtful_nodes(state):
+                state = settle(state, [], self._rules, nodes=self._surroundings.nodes(suspects))
             self._observer.follow_logs(state)
         finally:
             self._observer.close(state)
@@ -64,6 +68,8 @@ class Session:
         for line in (*self._observer.screen.drain(), *lines):
             self._say(line)
         self._observer.follow_logs(state, change)
+        if not state.ending:
+            self._surroundings.look(state, change.at)
         if (state.phases, state.beat) != before:
             self._journal.write(phases=record.phases(state, None), **record.course(state))
         return state

@@ -5,10 +5,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._step import pending
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import standing
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
+
+# Why a step waits changes with every pod that comes up; it is said again at most this often, in seconds.
+_BETWEEN = 10.0
+
+
+def explain(state: State, at: float, rules: Rules) -> tuple[State, tuple[str, ...]]:
+    """Return the state with why it waits, and the line that says so when that is news."""
+    why = pending.why(state, rules) if not state.ending and pending.waits(state, at) else ""
+    state = replace(state, why=why)
+    if not why or why == state.told or at - state.explained < _BETWEEN:
+        return state, ()
+    said = f"{rules.kind.kind} {rules.name}: {standing(state)}: {why}"
+    return replace(state, told=why, explained=at), (said,)
 
 
 def summary(state: State, rules: Rules) -> str:
@@ -22,5 +38,6 @@ def summary(state: State, rules: Rules) -> str:
 def heartbeat(state: State, at: float, rules: Rules) -> str:
     """Return the line that says, now and then, that the step is alive and what it waits for."""
     progress = f"; {state.progress.describe(at - state.progressed)}" if state.progress else ""
-    why = f"; {state.suspect.object}: {state.suspect.message}" if state.suspect else ""
+    suspect = f"{state.suspect.object}: {state.suspect.message}" if state.suspect else ""
+    why = f"; {state.why or suspect}" if state.why or suspect else ""
     return f"{rules.kind.kind} {rules.name}: {standing(state)} for {human(at - rules.started)}{progress}{why}"

@@ -62,10 +62,11 @@ class State:
 
     `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones. `since` maps the key of
     each present suspicion to when it was first seen. `judged` is since when the verdict is what it is. `phases` maps
-    each phase entered to its start. `held` are events that may turn out to be ours. `runs` says whether the workload
-    runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod and words; `beat` when the last
-    heartbeat was. `restarts` counts what was started again, `replaced` the part of it that pods of the same name made
-    unseen.
+    each phase entered to its start. `held` are events that may turn out to be ours. `around` is what was fetched of the
+    surroundings; `why` is why the step waits, `told` what was last said of it, when it was `explained`. `runs` says
+    whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod and words;
+    `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it that pods of
+    the same name made unseen.
     """
 
     workload: Document | None = None
@@ -75,6 +76,10 @@ class State:
     held: tuple[Document, ...] = ()
     since: Mapping[str, float] = field(default_factory=dict)
     suspect: Cause | None = None
+    around: tuple[Document, ...] = ()
+    why: str = ""
+    told: str = ""
+    explained: float = 0.0
     verdict: Verdict = PENDING
     judged: float = 0.0
     phases: Mapping[Phase, float] = field(default_factory=dict)

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind, Verdict
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
-from ansible_collections.mlops.eks.plugins.module_utils._step import wording
+from ansible_collections.mlops.eks.plugins.module_utils._step import events, wording
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Patience, Suspicion, of_container
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod, ran
-from ansible_collections.mlops.eks.plugins.module_utils._step.events import seen
 from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import lookup
 
 # A container that ran longer than this before it failed is not in a crash loop (the kubelet's own reset time).
@@ -49,6 +48,15 @@ class Scene:
     patience: Patience = field(default_factory=Patience)
     after: float = 0.0
 
+    @cached_property
+    def subjects(self) -> Mapping[str, tuple[Document, ...]]:
+        """The warnings by what they are about."""
+        return events.by_subject(self.warnings)
+
+    def about(self, pod: Document) -> tuple[Document, ...]:
+        """Return the warnings about a pod and its node."""
+        return events.about_pod(self.subjects, pod)
+
 
 def suspicions(scene: Scene) -> Iterator[Suspicion]:
     """Yield every trouble that pods and warning events show now."""
@@ -61,8 +69,8 @@ def suspicions(scene: Scene) -> Iterator[Suspicion]:
         if quick_failures > scene.patience.max_restarts:
             yield _loop(pod, next(iter(failures(pod))), quick_failures, scene)
     # Times of events have whole seconds.
-    for event in (event for event in scene.warnings if seen(event) + 1 > scene.after):
-        cause = _refusal(event, scene) or _mount(event, scene)
+    for event in (event for event in scene.warnings if events.seen(event) + 1 > scene.after):
+        cause = refusal(event, scene) or mount(event, scene)
         if cause:
             yield _suspicion(cause, scene.patience)
 
@@ -88,7 +96,7 @@ def _of_pod(pod: Document, scene: Scene) -> Iterator[Suspicion]:
     if message:
         reason = wording.reason_of(message, wording.SCHEDULING, "Unschedulable")
         yield _suspicion(Cause.of(reason, subject, message), scene.patience)
-    gone = None if scene.kind.serves else of_pod(pod, scene.warnings)
+    gone = None if scene.kind.serves else of_pod(pod, scene.about(pod))
     if gone:
         yield Suspicion(key=f"gone {subject}", grace=scene.patience.doubtful, cause=gone[0])
     for container in pod_view.containers(pod):
@@ -96,14 +104,14 @@ def _of_pod(pod: Document, scene: Scene) -> Iterator[Suspicion]:
 
 
 def _of_container(pod: Document, container: Container, scene: Scene) -> Iterator[Suspicion]:
-    waiting = cannot_start(pod, container, scene.warnings)
+    waiting = cannot_start(pod, container, scene.about(pod))
     if waiting:
         found = _suspicion(waiting, scene.patience)
         yield replace(found, grace=0.0) if container.reason in _FINAL else found
     if not container.ended or ended_at(container) < scene.after:
         return
     if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
-        cause = of_instance(pod, container, scene.warnings)
+        cause = of_instance(pod, container, scene.about(pod))
         yield Suspicion(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
     if container.restarts > scene.patience.max_restarts and _loops(container):
         yield _loop(pod, container, container.restarts, scene)
@@ -117,7 +125,7 @@ def cannot_start(pod: Document, container: Container, warnings: tuple[Document, 
     said, reason = container.message, container.reason
     if category == "image_pull" and reason not in _FINAL:
         # Older kubelets say only 'Back-off pulling image' after the first try.
-        heard = (str(event.get("message")) for event in warnings if _about(event, "Pod", pod_view.name(pod)))
+        heard = (str(event.get("message")) for event in warnings)
         words = (said, *(text for text in heard if container.image in text))
         known = ((wording.reason_of(text, wording.IMAGE, ""), text) for text in words)
         reason, said = next((pair for pair in known if pair[0]), (reason, said))
@@ -133,7 +141,7 @@ def _for_good(pod: Document, kind: Kind) -> bool:
 
 
 def _loop(pod: Document, container: Container, times: int, scene: Scene) -> Suspicion:
-    last = of_instance(pod, container, scene.warnings)
+    last = of_instance(pod, container, scene.about(pod))
     reason = "CrashLoop" if last.category in ("program", "workload") else last.reason
     cause = replace(last, reason=reason, message=f"It ended {times} times; the last time: {last.message}")
     return Suspicion(key=f"loop {cause.object}", grace=0.0, cause=cause)
@@ -145,7 +153,7 @@ def _loops(container: Container) -> bool:
     return failed and ran(container) < _LOOP_SECONDS
 
 
-def _refusal(event: Document, scene: Scene) -> Cause | None:
+def refusal(event: Document, scene: Scene) -> Cause | None:
     """Return why the API server lets nobody create the pods, or the operator does not want to."""
     about, own = event.get("involvedObject") or {}, str(event.get("reason"))
     said = str(event.get("message") or "")
@@ -158,21 +166,11 @@ def _refusal(event: Document, scene: Scene) -> Cause | None:
     return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", said)
 
 
-def _mount(event: Document, scene: Scene) -> Cause | None:
+def mount(event: Document, scene: Scene) -> Cause | None:
+    """Return why a pod that waits for a volume does not get it."""
     about, own = event.get("involvedObject") or {}, str(event.get("reason"))
     pod = scene.pods.get(str(about.get("name")))
-    if own not in ("FailedMount", "FailedAttachVolume") or pod is None or started(pod):
+    if own not in ("FailedMount", "FailedAttachVolume") or pod is None or pod_view.started(pod):
         return None
     said = str(event.get("message") or "")
     return Cause.of(wording.reason_of(said, wording.VOLUME, own), f"Pod/{pod_view.name(pod)}", said)
-
-
-def _about(event: Document, kind: str, name: str) -> bool:
-    about = event.get("involvedObject") or {}
-    return about.get("kind") == kind and about.get("name") == name
-
-
-def started(pod: Document) -> bool:
-    """Return whether its volumes are there: they are mounted before the pod's sandbox is made."""
-    sandbox = condition(pod, "PodReadyToStartContainers") or {}
-    return sandbox.get("status") == "True" or any(one.state != "waiting" for one in pod_view.containers(pod))

@@ -12,7 +12,7 @@ import pytest
 from fakes.made import Document, condition, container, ended, pod, runs, stamp, waits, warning
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
-from ansible_collections.mlops.eks.plugins.module_utils._step.blame import root_cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
@@ -29,8 +29,12 @@ def launcher(*states: Document, name: str = "digits-launcher-x", **more: t.Any) 
     return pod(name, *states, labels={ROLE: "launcher"}, **more)
 
 
-def blamed(*pods: Document, warnings: tuple[Document, ...] = ()) -> Cause:
-    found = root_cause({one["metadata"]["name"]: one for one in pods}, warnings, kind=MPI, workload=WORKLOAD)
+def left(*pods: Document, **more: t.Any) -> Aftermath:
+    return Aftermath(kind=MPI, workload=WORKLOAD, pods={one["metadata"]["name"]: one for one in pods}, **more)
+
+
+def blamed(*pods: Document, warnings: tuple[Document, ...] = (), **more: t.Any) -> Cause:
+    found = root_cause(left(*pods, warnings=warnings, **more))
     assert found is not None
     return found
 
@@ -107,7 +111,7 @@ def test_a_pod_that_somebody_deleted_first_is_to_blame() -> None:
 
 def test_a_deletion_alone_explains_no_failure() -> None:
     gone = worker(1, ended(143, 47), phase="Failed", deleted=45)
-    assert root_cause({"x": gone}, (), kind=MPI, workload=WORKLOAD) is None
+    assert root_cause(left(gone)) is None
 
 
 def test_a_failure_that_was_overcome_long_ago_is_not_the_cause() -> None:
@@ -194,6 +198,27 @@ def test_a_failed_pod_that_was_disrupted_much_later_failed_by_itself() -> None:
     assert told(cause)[1] == "Error"
 
 
+def tainted(after: float) -> dict[str, Document]:
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "timeAdded": stamp(after)}
+    return {"node-a": {"kind": "Node", "spec": {"taints": [taint]}}}
+
+
+def test_node_lost_when_only_its_taint_says_so_yet() -> None:
+    # pkg/controller/nodelifecycle/node_lifecycle_controller.go
+    cause = blamed(BROKEN_PIPE, worker(1, runs()), nodes=tainted(90))
+    assert told(cause) == ("worker-1", "NodeLost", "node_lost")
+    assert "taint node.kubernetes.io/unreachable" in cause.message
+
+
+def test_node_lost_when_it_does_not_exist_any_more() -> None:
+    assert told(blamed(BROKEN_PIPE, worker(1, runs()), nodes={"node-a": {"gone": True}}))[1] == "NodeLost"
+
+
+def test_a_pod_that_had_ended_does_not_suffer_from_its_node() -> None:
+    done = worker(1, ended(0, 20, reason="Completed"), phase="Succeeded")
+    assert told(blamed(BROKEN_PIPE, done, nodes={"node-a": {"gone": True}}))[0] == "launcher-x"
+
+
 # Spot interruption
 
 
@@ -255,6 +280,14 @@ def test_refused_by_the_kubelet() -> None:
 
 
 # Containers
+
+
+def test_killed_because_the_node_ran_out_of_memory() -> None:
+    # pkg/kubelet/oom/oom_watcher_linux.go
+    oom = warning("SystemOOM", "Node/node-a", "System OOM encountered, victim process: python, pid: 4711", 50)
+    cause = blamed(worker(1, ended(137, 50), phase="Failed"), BROKEN_PIPE, warnings=(oom,))
+    assert told(cause) == ("worker-1", "SystemOOM", "memory")
+    assert "victim process: python, pid: 4711" in cause.message
 
 
 def test_init_container_failing() -> None:

@@ -74,7 +74,7 @@ def test_what_does_not_run_in_time_says_what_is_in_the_way() -> None:
     state, _ = drive(ticks(BEGIN + 59, 2), what, state)
     assert (outcome(state), reason(state)) == ("timed_out", "PendingTimeout")
     assert message(state) == (
-        "it is pending and has not run for 1 min: pods 1 pending (Unschedulable). Pod/digits-x: 0/3 nodes fit."
+        "it is pending and has not run for 1 min: pods 1 pending (Unschedulable). Its pod has no node: 0/3 nodes fit."
     )
 
 

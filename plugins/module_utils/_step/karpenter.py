@@ -1,0 +1,73 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What Karpenter does about pods that have no node: which nodes are on their way, and why they are not there.
+
+Source: kubernetes-sigs/karpenter pkg/apis/v1/nodeclaim_status.go (conditions), pkg/controllers/nodeclaim/lifecycle
+(their reasons and the events of a failed launch), pkg/controllers/provisioning/scheduling/events.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
+
+API_VERSION, PLURAL = "karpenter.sh/v1", "nodeclaims"
+# What a node goes through, and what it is until then.
+_STAGES = (
+    ("Launched", "is being launched"),
+    ("Registered", "is launched, but has not joined the cluster"),
+    ("Initialized", "has joined the cluster, but is not initialized"),
+)
+# Reasons of a stage that say only that it has not come yet.
+_ORDINARY = ("AwaitingReconciliation", "NotLaunched", "NodeNotFound", "")
+_SHOWN = 300
+
+
+def on_the_way(pods: Sequence[Document], around: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
+    """Yield a sentence about the nodes that Karpenter brings for `pods`, or about why it brings none."""
+    claims = [claim for claim in around if claim["kind"] == "NodeClaim" and _comes(claim) and _fits(claim, pods)]
+    if claims:
+        first, more = claims[0], len(claims) - 1
+        others = f" (and {more} more node{'s' if more > 1 else ''})" if more else ""
+        yield f"Karpenter brings node {_named(first)}{others}: it {_stage(first)}"
+        return
+    for event in reversed(around):
+        if event["kind"] == "Event" and event["involvedObject"].get("kind") == "NodeClaim":
+            yield f"Karpenter got no node: {event.get('reason')}: {str(event.get('message'))[:_SHOWN]}"
+            return
+    for event in reversed(warnings):
+        said = str(event.get("message") or "")
+        if event.get("reason") == "FailedScheduling" and said.startswith("Failed to schedule pod"):
+            yield f"Karpenter brings no node: {said.partition(', ')[2][:_SHOWN]}"
+            return
+
+
+def _comes(claim: Document) -> bool:
+    return not is_true(claim, "Initialized") and not claim["metadata"].get("deletionTimestamp")
+
+
+def _fits(claim: Document, pods: Sequence[Document]) -> bool:
+    """Return whether the node is for pods that ask for the same devices as one of ours; others' nodes come, too."""
+    asked = (claim["spec"].get("resources") or {}).get("requests") or {}
+    devices = {key for key in asked if "/" in key}
+    return any({key for key in pod_view.requests(pod) if "/" in key} <= devices for pod in pods)
+
+
+def _named(claim: Document) -> str:
+    labels = claim["metadata"].get("labels") or {}
+    kind = labels.get("node.kubernetes.io/instance-type")
+    detail = ", ".join(filter(None, (kind, labels.get("karpenter.sh/capacity-type"))))
+    return f"{claim['metadata']['name']} ({detail})" if detail else str(claim["metadata"]["name"])
+
+
+def _stage(claim: Document) -> str:
+    for kind, words in _STAGES:
+        if not is_true(claim, kind):
+            found = condition(claim, kind) or {}
+            said = str(found.get("message") or "") if found.get("reason") not in _ORDINARY else ""
+            return f"{words}: {said[:_SHOWN]}" if said else words
+    return "is ready"

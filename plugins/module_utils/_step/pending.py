@@ -1,0 +1,189 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Why a step does not run yet, in one or two sentences with the numbers of whoever holds it back.
+
+It joins what is watched (pods, warnings) with what is fetched while a step waits: Kueue's Workloads, Karpenter's
+NodeClaims, claims and quotas. What could not be fetched is not spoken of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate
+from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import sentence
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, cannot_start, mount, refusal
+
+# A step that waits less than this many seconds needs no explanation.
+PATIENCE = 5.0
+_QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+# What the scheduler adds about preemption and dynamic resources tells nothing more.
+_AFTERTHOUGHT = re.compile(r"[.,;]?\s+(?:no new claims to deallocate|preemption: ).*")
+# Events of a claim that say only that it waits for its pod.
+_CLAIM_WAITS = ("WaitForFirstConsumer", "WaitForPodScheduled")
+_SENTENCES = 2
+
+
+def waits(state: State, at: float) -> bool:
+    """Return whether the step, or a part of it, has been pending for a while."""
+    if not state.runs and at - state.turned >= PATIENCE:
+        return True
+    return any(at - pod_view.created(pod) >= PATIENCE for pod in _pending(state))
+
+
+def questions(state: State) -> frozenset[str]:
+    """Return what must be fetched to explain the waiting: any of `queue, nodes, claims, quotas`."""
+    pods, found = _pending(state), set()
+    labels = ((state.workload or {}).get("metadata") or {}).get("labels") or {}
+    if state.verdict.state == "suspended" or _QUEUE_LABEL in labels or any(map(pod_view.gates, pods)):
+        found.add("queue")
+    if any(map(pod_view.unschedulable, pods)):
+        found.add("nodes")
+    if any(not pod_view.started(pod) and pod_view.claims(pod) for pod in pods):
+        found.add("claims")
+    if any("exceeded quota" in str(event.get("message")) for event in state.warnings.values()) and not state.live:
+        found.add("quotas")
+    return frozenset(found)
+
+
+def why(state: State, rules: Rules) -> str:
+    """Return why the step waits, empty when nothing tells."""
+    scene = Scene(kind=rules.kind, workload=state.workload, pods=state.live, warnings=tuple(state.warnings.values()))
+    said: dict[str, None] = {}
+    for text in _sentences(state, scene):
+        said[sentence(text[:1].upper() + text[1:])] = None
+        if len(said) == _SENTENCES:
+            break
+    if not said and not state.live and state.workload is not None:
+        return "No pod of it exists yet: its controller has not created any."
+    return " ".join(said)
+
+
+def _sentences(state: State, scene: Scene) -> Iterator[str]:
+    pods = _pending(state)
+    yield from _queued(state)
+    yield from _refused(state, scene)
+    yield from _unscheduled(pods, len(state.live))
+    yield from _unbound(pods, state.around)
+    if any(map(pod_view.unschedulable, pods)):
+        yield from karpenter.on_the_way(pods, state.around, scene.warnings)
+    yield from _starting(pods, scene)
+    yield from _unready(state)
+
+
+def _pending(state: State) -> list[Document]:
+    return [
+        pod
+        for pod in state.live.values()
+        if pod_view.phase(pod) == "Pending" and not pod["metadata"].get("deletionTimestamp")
+    ]
+
+
+def _queued(state: State) -> Iterator[str]:
+    if state.workload is None:
+        return
+    owners = [str(pod["metadata"].get("uid")) for pod in state.live.values()]
+    held = gate((one for one in state.around if one["kind"] == "Workload"), state.workload, owners)
+    if held:
+        yield held
+    elif state.verdict.state == "suspended":
+        yield "it is suspended: whoever suspended it must let it go on"
+
+
+def _refused(state: State, scene: Scene) -> Iterator[str]:
+    for event in reversed(scene.warnings):
+        cause = refusal(event, scene)
+        if cause:
+            now = "; ".join(_used(state.around)) if cause.category == "quota" else ""
+            yield f"{cause.object}: {cause.reason}: {cause.message.rstrip('.')}{f'; now {now}' if now else ''}"
+            return
+
+
+def _used(around: tuple[Document, ...]) -> Iterator[str]:
+    """Return what of each full quota is used now."""
+    for quota in around:
+        if quota["kind"] != "ResourceQuota":
+            continue
+        status = quota.get("status") or {}
+        hard, used = status.get("hard") or {}, status.get("used") or {}
+        amounts = ", ".join(f"{used.get(key, '0')} of {limit} {key}" for key, limit in sorted(hard.items()))
+        yield f"quota {quota['metadata']['name']} has used {amounts}"
+
+
+def _unscheduled(pods: list[Document], total: int) -> Iterator[str]:
+    found = Counter(_AFTERTHOUGHT.sub("", pod_view.unschedulable(pod) or "") for pod in pods)
+    found.pop("", None)
+    for message, count in found.most_common(1):
+        yield f"{_pods(count, total)} no node: {message}"
+    gated = [pod for pod in pods if pod_view.gates(pod)]
+    if gated:
+        names = ", ".join(sorted({name for pod in gated for name in pod_view.gates(pod)}))
+        yield f"{_pods(len(gated), total)} scheduling gates: {names}"
+
+
+def _pods(count: int, total: int) -> str:
+    """Return `its pod has`, `2 of 8 pods have`."""
+    if total == 1:
+        return "its pod has"
+    return f"{count} of {total} pods {'has' if count == 1 else 'have'}"
+
+
+def _unbound(pods: list[Document], around: tuple[Document, ...]) -> Iterator[str]:
+    wanted = {name for pod in pods for name in pod_view.claims(pod)}
+    said = {
+        str(event["involvedObject"].get("name")): event
+        for event in around
+        if event["kind"] == "Event" and event["involvedObject"].get("kind") == "PersistentVolumeClaim"
+    }
+    for claim in around:
+        name = str(claim["metadata"].get("name"))
+        if claim["kind"] != "PersistentVolumeClaim" or name not in wanted or claim["status"].get("phase") == "Bound":
+            continue
+        event = said.get(name) or {}
+        if event.get("reason") in _CLAIM_WAITS:
+            continue
+        storage = claim["spec"].get("storageClassName") or "none"
+        yield f"claim {name} (storage class {storage}) is not bound: {event.get('message') or 'nobody says why'}"
+
+
+def _starting(pods: list[Document], scene: Scene) -> Iterator[str]:
+    placed = [pod for pod in pods if pod_view.node(pod) and not pod_view.unschedulable(pod)]
+    said = [*_blocked(placed, scene)] or [*_initializing(placed)]
+    if placed and not said:
+        said = [f"{_pods(len(placed), len(scene.pods))} a node; images and volumes are being prepared"]
+    yield from said
+
+
+def _blocked(pods: list[Document], scene: Scene) -> Iterator[str]:
+    for pod in pods:
+        for container in pod_view.containers(pod):
+            cause = cannot_start(pod, container, scene.about(pod))
+            if cause:
+                yield f"{cause.object} ({container.name}) cannot start: {cause.reason}: {cause.message}"
+    for event in reversed(scene.warnings):
+        cause = mount(event, scene)
+        if cause:
+            yield f"{cause.object} waits for a volume: {cause.reason}: {cause.message}"
+
+
+def _initializing(pods: list[Document]) -> Iterator[str]:
+    for pod in pods:
+        for container in pod_view.containers(pod):
+            if container.init and not container.sidecar and container.state == "running":
+                yield f"init container {container.name} of Pod/{pod_view.name(pod)} runs"
+
+
+def _unready(state: State) -> Iterator[str]:
+    """Yield why pods that run do not serve."""
+    for event in reversed(tuple(state.warnings.values())):
+        about = event.get("involvedObject") or {}
+        pod = state.live.get(str(about.get("name")))
+        if event.get("reason") == "Unhealthy" and pod is not None and pod_view.unready(pod):
+            yield f"Pod/{about['name']} is not ready: {event.get('message')}"

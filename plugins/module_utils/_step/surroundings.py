@@ -1,0 +1,125 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Fetches what is not watched, and only while it is needed: around a step that waits, and the nodes of one that failed.
+
+The rights to it are often missing, and half of it is of operators that may not be installed: what cannot be had is not
+asked for again, and there is just less to say.
+"""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+from collections.abc import Callable, Collection, Iterable
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    ConflictError,
+    EksError,
+    ForbiddenError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._kube import kueue
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import SurroundingsSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.pending import questions, waits
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
+
+# Seconds between two looks, doubled while nothing changes: waiting silently costs no more than a few requests a minute.
+_SOONEST, _LATEST = 15.0, 60.0
+# As long as a failed step waits for its nodes to be looked at, and how many of them are.
+_NODES_SECONDS = 5.0
+_NODES = 5
+
+
+class _Query(t.NamedTuple):
+    """A list: `namespace` is where it is, the step's own when empty, and `None` for what is in none."""
+
+    kind: str
+    api_version: str
+    plural: str
+    namespace: str | None = ""
+    fields: str = ""
+
+
+# The second of two is asked for only when there is an API for the first.
+_QUERIES: dict[str, tuple[_Query, ...]] = {
+    "queue": (_Query("Workload", kueue.API_VERSION, kueue.PLURAL),),
+    "quotas": (_Query("ResourceQuota", "v1", "resourcequotas"),),
+    "claims": (
+        _Query("PersistentVolumeClaim", "v1", "persistentvolumeclaims"),
+        _Query("Event", "v1", "events", fields="involvedObject.kind=PersistentVolumeClaim"),
+    ),
+    "nodes": (
+        _Query("NodeClaim", karpenter.API_VERSION, karpenter.PLURAL, namespace=None),
+        # Events of what is in no namespace are in this one.
+        _Query("Event", "v1", "events", namespace="default", fields="involvedObject.kind=NodeClaim,type=Warning"),
+    ),
+}
+
+
+class Surroundings:
+    """Looks around in threads of its own; answers are handed to `deliver` as a change."""
+
+    def __init__(self, kube: Kube, deliver: Callable[[SurroundingsSeen], None]) -> None:
+        self._kube, self._deliver = kube, deliver
+        self._denied: set[_Query] = set()
+        self._next, self._pause = 0.0, _SOONEST
+        self._seen: frozenset[str] = frozenset()
+        self._thread: threading.Thread | None = None
+
+    def look(self, state: State, at: float) -> None:
+        """Fetch what explains the waiting of `state`, now and then, without making anybody wait for it."""
+        if at < self._next or (self._thread and self._thread.is_alive()) or not waits(state, at):
+            return
+        wanted = [query for name in sorted(questions(state)) for query in self._open(name)]
+        if not wanted:
+            return
+        self._next = at + _SOONEST
+        self._thread = threading.Thread(target=self._fetch, args=(wanted, at), daemon=True, name="surroundings")
+        self._thread.start()
+
+    def _open(self, name: str) -> Iterable[_Query]:
+        first, *more = _QUERIES[name]
+        return () if first in self._denied else (first, *(query for query in more if query not in self._denied))
+
+    def _fetch(self, queries: Iterable[_Query], at: float) -> None:
+        entries = tuple(entry for query in queries for entry in self._list(query))
+        seen = frozenset(f"{one['metadata'].get('uid')} {one['metadata'].get('resourceVersion')}" for one in entries)
+        self._pause = _SOONEST if seen != self._seen else min(2 * self._pause, _LATEST)
+        self._seen, self._next = seen, at + self._pause
+        self._deliver(SurroundingsSeen(at=at, entries=entries))
+
+    def _list(self, query: _Query) -> list[Document]:
+        namespace = self._kube.namespace if query.namespace == "" else query.namespace
+        params = {"fieldSelector": query.fields} if query.fields else None
+        try:
+            answer = self._kube.request("GET", collection(query.api_version, query.plural, namespace), params=params)
+        except (AbsentError, ForbiddenError):
+            self._denied.add(query)
+            return []
+        except (EksError, ConflictError):
+            return []
+        # Items of a list do not carry their own kind.
+        return [{**entry, "kind": query.kind} for entry in answer.get("items") or []]
+
+    def nodes(self, names: Collection[str]) -> tuple[Document, ...]:
+        """Return these nodes and the warnings about them, as far as they can be had within a few seconds."""
+        found: list[Document] = []
+        thread = threading.Thread(target=self._nodes, args=(sorted(names)[:_NODES], found), daemon=True, name="nodes")
+        thread.start()
+        thread.join(_NODES_SECONDS)
+        return tuple(found)
+
+    def _nodes(self, names: Iterable[str], found: list[Document]) -> None:
+        for name in names:
+            try:
+                node = self._kube.get(item("v1", "nodes", None, name))
+            except EksError:
+                return
+            # A node that is gone is lost, whatever took it.
+            found.append({**(node or {"metadata": {"name": name}, "gone": True}), "kind": "Node"})
+            about = f"involvedObject.kind=Node,involvedObject.name={name},type=Warning"
+            found += self._list(_Query("Event", "v1", "events", namespace="default", fields=about))

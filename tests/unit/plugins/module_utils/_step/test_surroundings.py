@@ -1,0 +1,136 @@
+"""What is fetched around a step that waits, how often, and what happens where it may not be."""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import pytest
+from fakes.built import BEGIN, rules
+from fakes.made import Document, condition, pod, runs
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ForbiddenError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import SurroundingsSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import State, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.surroundings import Surroundings
+
+CLAIMS = "/api/v1/namespaces/team/persistentvolumeclaims"
+EVENTS = "/api/v1/namespaces/team/events"
+NODE_CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
+NODE_EVENTS = "/api/v1/namespaces/default/events"
+
+
+@dataclass
+class Listing:
+    """Stands for the client: answers lists from a dictionary and notes what was asked for."""
+
+    answers: dict[str, t.Any]
+    namespace: str = "team"
+    asked: list[str] = field(default_factory=list)
+
+    def request(self, method: str, path: str, *, params: Document | None = None) -> Document:
+        assert method == "GET"
+        self.asked.append(path)
+        answer = self.answers.get(path, [])
+        if isinstance(answer, Exception):
+            raise answer
+        return {"items": answer}
+
+    def get(self, path: str) -> Document | None:
+        self.asked.append(path)
+        return t.cast(Document | None, self.answers.get(path))
+
+
+@dataclass
+class Around:
+    """Surroundings over a `Listing`, looked at like a session does, each look waited for."""
+
+    kube: Listing
+    seen: list[SurroundingsSeen] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.surroundings = Surroundings(t.cast(Kube, self.kube), self.seen.append)
+
+    def look(self, state: State, after: float) -> list[str]:
+        """Return what was asked for by one look."""
+        before = len(self.kube.asked)
+        self.surroundings.look(state, BEGIN + after)
+        for thread in threading.enumerate():
+            if thread.name == "surroundings":
+                thread.join()
+        return self.kube.asked[before:]
+
+
+def waiting(*, volumes: bool = False) -> State:
+    found = condition("PodScheduled", "False", 1, reason="Unschedulable", message="0/1 nodes are available.")
+    mounts = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}] if volumes else []
+    one = pod("digits-x", phase="Pending", node=None, conditions=[found], spec={"volumes": mounts})
+    return replace(start(rules(), BEGIN), pods={"digits-x": one})
+
+
+def entry(name: str, version: str = "1") -> Document:
+    return {"metadata": {"name": name, "uid": name, "resourceVersion": version}}
+
+
+def test_only_what_explains_is_fetched_and_each_entry_has_its_kind() -> None:
+    around = Around(Listing({CLAIMS: [entry("data")], NODE_CLAIMS: [entry("gpu-1")]}))
+    assert around.look(waiting(volumes=True), 6) == [CLAIMS, EVENTS, NODE_CLAIMS, NODE_EVENTS]
+    assert [one["kind"] for one in around.seen[0].entries] == ["PersistentVolumeClaim", "NodeClaim"]
+
+
+def test_nothing_is_fetched_in_the_first_seconds_or_once_it_runs() -> None:
+    around = Around(Listing({}))
+    young = replace(waiting(), pods={})
+    assert around.look(young, 4) == []
+    assert around.look(replace(young, runs=True, pods={"x": pod("x", runs())}), 60) == []
+
+
+def test_the_looks_become_rarer_while_nothing_changes() -> None:
+    around = Around(Listing({NODE_CLAIMS: [entry("gpu-1")]}))
+    looks = [after for after in range(6, 366) if around.look(waiting(), after)]
+    gaps = [later - earlier for earlier, later in pairwise(looks)]
+    assert gaps == [15, 30, 60, 60, 60, 60, 60]
+
+
+def test_a_change_makes_the_looks_frequent_again() -> None:
+    around = Around(Listing({NODE_CLAIMS: [entry("gpu-1")]}))
+    for after in range(6, 200):
+        around.look(waiting(), after)
+    around.kube.answers[NODE_CLAIMS] = [entry("gpu-1", "2")]
+    looks = [after for after in range(200, 300) if around.look(waiting(), after)]
+    assert looks[1] - looks[0] == 15
+
+
+@pytest.mark.parametrize("error", [AbsentError("no such API"), ForbiddenError("no rights", status=403)])
+def test_what_is_not_there_or_not_allowed_is_asked_for_once(error: Exception) -> None:
+    around = Around(Listing({NODE_CLAIMS: error}))
+    assert NODE_CLAIMS in around.look(waiting(), 6)
+    assert around.seen[0].entries == ()
+    assert around.look(waiting(), 300) == []
+
+
+def test_silent_waiting_costs_few_requests() -> None:
+    around = Around(Listing({CLAIMS: [entry("data")], NODE_CLAIMS: [entry("gpu-1")]}))
+    for after in range(6, 186):
+        around.look(waiting(volumes=True), after)
+    around.kube.asked.clear()
+    for after in range(186, 486):
+        around.look(waiting(volumes=True), after)
+    assert len(around.kube.asked) / 5 <= 4
+
+
+def test_nodes_of_a_failed_step_and_the_warnings_about_them() -> None:
+    node = {"metadata": {"name": "node-a"}}
+    around = Around(Listing({"/api/v1/nodes/node-a": node, NODE_EVENTS: [entry("e")]}))
+    found = around.surroundings.nodes({"node-a", "node-b"})
+    assert [one["kind"] for one in found] == ["Node", "Event", "Node", "Event"]
+    assert [bool(one.get("gone")) for one in found if one["kind"] == "Node"] == [False, True]
+
+
+def test_nodes_that_may_not_be_seen_are_not_spoken_of() -> None:
+    around = Around(Listing({}))
+    around.kube.get = lambda path: (_ for _ in ()).throw(ForbiddenError("no rights", status=403))  # type: ignore[method-assign]
+    assert around.surroundings.nodes({"node-a"}) == ()
