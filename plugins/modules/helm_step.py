@@ -60,6 +60,25 @@ options:
     description: Replace a release that still runs with other values, instead of refusing.
     type: bool
     default: false
+  retries:
+    description:
+      - How often a step that failed is run anew, each time from its installation. What it left is uninstalled; volumes
+        and what is on them, such as checkpoints, are not touched. O(timeout) covers all attempts.
+      - The evidence of an earlier attempt is kept in C(attempt-1) and so on, beside that of the last one.
+      - Steps that stay installed are not retried; Kubernetes replaces what fails of them.
+    type: int
+    default: 0
+  retry_on:
+    description: Categories of causes after which a step is run anew; V(any) for every one, and for a workload that
+      hangs or does not start in time.
+    type: list
+    elements: str
+    choices: [evicted, node_lost, preempted, image_pull, any]
+    default: [evicted, node_lost, preempted]
+  retry_backoff:
+    description: Seconds before the first retry; doubled before each further one, up to ten minutes.
+    type: float
+    default: 10
   after:
     description: Earlier steps of the run. An older success of this step does not count when one of them ran
       since.
@@ -131,6 +150,28 @@ workload:
   returned: when the step ran
   type: dict
   sample: {api_version: kubeflow.org/v2beta1, kind: MPIJob, name: mpijob-digits}
+attempt:
+  description: The number of the attempt that ended like this; RV(attempts) tells of those before it.
+  returned: outside check mode
+  type: int
+  sample: 2
+attempts:
+  description: Earlier attempts of this step, each with times, run, cause and where its evidence is.
+  returned: outside check mode
+  type: list
+  elements: dict
+  sample:
+    - {attempt: 1, outcome: failed, reason: Evicted, category: evicted, evidence: attempt-1}
+restarts:
+  description: How often Kubernetes or an operator started parts of the workload again, within this attempt.
+  returned: outside check mode
+  type: int
+  sample: 0
+progress:
+  description: The last report that O(progress) found; C(rate) is per second.
+  returned: when there was one
+  type: dict
+  sample: {done: 420, total: 1000, rate: 3.1, at: "2026-11-21T09:20:11Z"}
 plan:
   description: What would be done, with the rendered objects.
   returned: in check mode
@@ -141,13 +182,14 @@ plan:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM, RETRY
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
 
 ARGUMENT_SPEC = {
     **CLUSTER,
     **FOLLOW,
     **HELM,
+    **RETRY,
     "release": {"type": "str", "required": True},
     "step": {"type": "str"},
     "chart": {"type": "str", "required": True},

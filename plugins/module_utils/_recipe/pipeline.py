@@ -15,7 +15,13 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
+    LIMITS,
+    PIPELINE_KEYS,
+    STEP_KEYS,
+    check_keys,
+    check_words,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
 FILE = "pipeline.yaml"
@@ -40,6 +46,7 @@ class Step:
     timeout: int = 86400
     keep: bool | None = None
     progress: str | None = None
+    retry_on: tuple[str, ...] | None = None
     until: str | None = None
     fail_on: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict)
@@ -66,44 +73,6 @@ def _plain(step: dict[str, t.Any]) -> dict[str, t.Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in step.items()}
 
 
-class _Key(t.NamedTuple):
-    kind: type | tuple[type, ...]
-    said: str
-    required: bool = False
-    least: int = 0
-
-
-# What `helm_step` tolerates before it fails a step; each may be set per step under its own name.
-LIMITS = (
-    "no_output_timeout",
-    "pending_timeout",
-    "image_pull_grace",
-    "config_grace",
-    "unschedulable_grace",
-    "max_restarts",
-)
-
-_PIPELINE_KEYS = {
-    "name": _Key(str, "a string", required=True),
-    "description": _Key(str, "a string"),
-    "namespace": _Key(str, "a string"),
-    "steps": _Key(list, "a list of steps", required=True),
-}
-_STEP_KEYS = {
-    "name": _Key(str, "a string", required=True),
-    "chart": _Key(str, "a string", required=True),
-    "recipe": _Key(str, "a file name"),
-    "recipes": _Key(list, "a list of file names"),
-    "values": _Key(dict, "a mapping"),
-    "timeout": _Key(int, "a whole number of seconds, more than 0", least=1),
-    "keep": _Key(bool, "true or false"),
-    "progress": _Key(str, "a pattern with a group (?P<done>…)"),
-    "until": _Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
-    **{name: _Key(int, "a whole number, 0 or more") for name in LIMITS},
-    "fail_on": _Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
-}
-
-
 def read(directory: Path) -> Pipeline:
     """Read `pipeline.yaml` of `directory` (or the file itself).
 
@@ -116,7 +85,7 @@ def read(directory: Path) -> Pipeline:
             f"pipeline {str(directory)!r}: there is no {FILE} in it. Name a directory that has one."
         )
     source = load(path)
-    _check_keys(source, source.data, (), _PIPELINE_KEYS)
+    check_keys(source, source.data, (), PIPELINE_KEYS)
     _check_name(source, ("name",), source.data["name"], "pipeline name")
     if not source.data["steps"]:
         raise InvalidInputError(f"{source.at(('steps',))}: steps is empty. A pipeline needs at least one step.")
@@ -176,7 +145,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
     data, path = source.data["steps"][index], ("steps", index)
     if not isinstance(data, dict):
         raise InvalidInputError(f"{source.at(path)}: a step must be a mapping with name, chart and recipe.")
-    _check_keys(source, data, path, _STEP_KEYS)
+    check_keys(source, data, path, STEP_KEYS)
     _check_name(source, (*path, "name"), data["name"], "step name")
     if "recipe" in data and "recipes" in data:
         raise InvalidInputError(
@@ -189,10 +158,11 @@ def _step(source: Source, index: int, base: Path) -> Step:
         if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
             raise InvalidInputError(f"{where}: recipe {name!r} is not in {base}.{did_you_mean(str(name), files)}")
+    check_words(source, data, path)
     fail_on = data.get("fail_on", [])
     for one in fail_on:
         if not isinstance(one, str):
-            said = _STEP_KEYS["fail_on"].said
+            said = STEP_KEYS["fail_on"].said
             raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {one!r}.")
     return Step(
         name=data["name"],
@@ -201,33 +171,12 @@ def _step(source: Source, index: int, base: Path) -> Step:
         values=data.get("values", {}),
         timeout=data.get("timeout", 86400),
         keep=data.get("keep"),
-        progress=_progress(source, data, path),
+        progress=data.get("progress"),
+        retry_on=tuple(data["retry_on"]) if "retry_on" in data else None,
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
         limits={name: data[name] for name in LIMITS if name in data},
     )
-
-
-def _progress(source: Source, data: dict[str, t.Any], path: tuple[str | int, ...]) -> str | None:
-    if "progress" not in data:
-        return None
-    try:
-        return progress_pattern(data["progress"]).pattern
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{source.at((*path, 'progress'))}: {error}") from error
-
-
-def _check_keys(source: Source, data: dict[str, t.Any], path: tuple[str | int, ...], keys: dict[str, _Key]) -> None:
-    for key, value in data.items():
-        rule = keys.get(key)
-        if rule is None:
-            raise InvalidInputError(f"{source.at((*path, key))}: unknown key {key!r}.{did_you_mean(str(key), keys)}")
-        wrong_int = rule.kind is int and (isinstance(value, bool) or (isinstance(value, int) and value < rule.least))
-        if not isinstance(value, rule.kind) or wrong_int:
-            raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {value!r}.")
-    missing = [key for key, rule in keys.items() if rule.required and key not in data]
-    if missing:
-        raise InvalidInputError(f"{source.at(path)}: missing {', '.join(map(repr, missing))}.")
 
 
 def _check_name(source: Source, path: tuple[str | int, ...], name: str, what: str) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import RETRY_ON
+
 Spec = dict[str, dict[str, t.Any]]
 
 CLUSTER: Spec = {
@@ -33,6 +35,18 @@ FOLLOW: Spec = {
     "redact": {"type": "list", "elements": "str", "no_log": True},
     "run_id": {"type": "str"},
     "runs_dir": {"type": "path", "default": "runs"},
+}
+
+# What is tried again after a failure, and how.
+RETRY: Spec = {
+    "retries": {"type": "int", "default": 0},
+    "retry_on": {
+        "type": "list",
+        "elements": "str",
+        "choices": list(RETRY_ON),
+        "default": ["evicted", "node_lost", "preempted"],
+    },
+    "retry_backoff": {"type": "float", "default": 10.0},
 }
 
 # Where Helm is, for modules that call it.

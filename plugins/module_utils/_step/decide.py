@@ -49,6 +49,9 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
             return Decision(action="skip", why=why, uninstall=same and task.cleanup != "never")
         if same and latest and latest.status == "deployed":
             return Decision(action="attach", why=why, settled=True)
+    again = entry is not None and entry.outcome == "retrying" and entry.identity == identity and not task.force
+    if again and entry and (latest is None or same):
+        return Decision(action="install", why=f"attempt {len(entry.tried)} failed", uninstall=latest is not None)
     if latest is None:
         return Decision(action="install", why="not installed")
     ended = entry is not None and entry.finished is not None and not entry.good

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shutil
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
@@ -12,6 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIRECTORY as MARKS
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -21,6 +23,24 @@ def write_plan(task: Task, plan: Plan) -> None:
     """Write what is going to be installed."""
     _write(task, "values.yaml", to_yaml(task.mask.document(plan.values)))
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
+
+
+def set_aside(task: Task, attempt: int) -> None:
+    """Move the evidence of a failed attempt into a directory of its own; that of the next one takes its place."""
+    target = task.evidence / f"attempt-{attempt}"
+    if target.exists():
+        # Of a controller that died before it had written down that the attempt is over.
+        shutil.rmtree(target)
+    found = [path for path in task.evidence.iterdir() if not path.name.startswith("attempt-")]
+    target.mkdir()
+    for path in found:
+        path.rename(target / path.name)
+
+
+def aside(task: Task, tried: Tried) -> str | None:
+    """Return where below the step's directory the evidence of an earlier attempt is, unless another run has it."""
+    name = f"attempt-{tried['attempt']}"
+    return name if (task.evidence / name).is_dir() else None
 
 
 def write_state(task: Task, state: State) -> None:

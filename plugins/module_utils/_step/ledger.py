@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import socket
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 LABEL = "mlops.eks/ledger"
@@ -23,7 +24,7 @@ _MERGE = "application/merge-patch+json"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What became of one step. Times are RFC 3339; `outcome` may be `running`.
+    """What became of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
 
     `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
     """
@@ -42,15 +43,26 @@ class Entry:
     total: int = 1
     index: int = 1
     order: int = 0
+    tried: Sequence[Tried] = ()
 
     @property
     def good(self) -> bool:
         """Whether the step reached its goal."""
         return self.outcome in ("succeeded", "ready")
 
+    @property
+    def going(self) -> bool:
+        """Whether the step has not come to its end: it runs, or it is between two attempts."""
+        return self.outcome in ("running", "retrying")
 
-def begun(task: Task, identity: str, started: float) -> Entry:
-    """Return the entry of a step that runs since `started`, in seconds since the epoch."""
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt that runs, ran last, or comes next, from 1."""
+        return len(self.tried) + 1
+
+
+def begun(task: Task, identity: str, started: float, earlier: Sequence[Tried] = ()) -> Entry:
+    """Return the entry of a step whose attempt after `earlier` runs since `started`, in seconds since the epoch."""
     return Entry(
         step=task.step,
         identity=identity,
@@ -63,6 +75,7 @@ def begun(task: Task, identity: str, started: float) -> Entry:
         kept=task.keep,
         index=task.index,
         total=task.total,
+        tried=tuple(earlier),
     )
 
 
@@ -72,7 +85,8 @@ def parse(document: Document) -> dict[str, Entry]:
     for step, text in (document.get("data") or {}).items():
         try:
             found = json.loads(text)
-            entries[step] = Entry(**{key: value for key, value in found.items() if key in Entry.__dataclass_fields__})
+            known = {key: value for key, value in found.items() if key in Entry.__dataclass_fields__}
+            entries[step] = Entry(**{**known, "tried": tuple(known.get("tried", ()))})
         except (ValueError, TypeError, AttributeError):
             continue
     return entries

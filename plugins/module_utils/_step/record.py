@@ -61,6 +61,7 @@ class Journal:
             "workload": None,
             "controller": socket.gethostname(),
             "attempt": 1,
+            "attempts": [],
             "reattached": False,
             "started": iso(self.started),
             "finished": None,

@@ -11,7 +11,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Caus
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
-_KEPT = ("outcome", "cause", "identity", "run_id", "workload", "phases", "progress", "restarts", "log_tail")
+_KEPT = (
+    *("outcome", "cause", "identity", "run_id", "workload", "phases"),
+    *("progress", "restarts", "attempt", "attempts", "log_tail"),
+)
 
 # Lines of the guilty container's log that are shown; the result has more, the evidence all.
 _SHOWN = 10

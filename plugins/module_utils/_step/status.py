@@ -39,6 +39,7 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
         "step": entry.step,
         "index": entry.index,
         "outcome": entry.outcome,
+        "attempt": entry.attempt,
         "took": human(ended - started),
         "age": human(now - ended) if entry.finished else "-",
         "started": entry.started,

@@ -40,8 +40,8 @@ def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, 
         raise AbsentError(
             f"run {release}: nothing of that name in namespace {kube.namespace}. 'status.yml' lists the runs."
         )
-    going = [entry for entry in entries.values() if entry.outcome == "running" or entry.helm_release in installed]
-    stopped = [entry for entry in going if entry.outcome == "running" or entry.kept]
+    going = [entry for entry in entries.values() if entry.going or entry.helm_release in installed]
+    stopped = [entry for entry in going if entry.going or entry.kept]
     if not check:
         for name in installed:
             _evidence(kube, name, directory / name, say=say)

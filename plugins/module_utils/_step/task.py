@@ -25,11 +25,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import STREAMS
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Retry
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Shown
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 
 # Parameters in which a negative number has no meaning.
-_SECONDS = ("timeout", "no_output_timeout", "pending_timeout")
+_LEAST_ZERO = ("timeout", "no_output_timeout", "pending_timeout", "retries", "retry_backoff")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,7 @@ class Task:
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
     progress: re.Pattern[str] | None = None
+    retry: Retry = field(default_factory=Retry)
     waits: Waits = field(default_factory=Waits)
     logs: Shown = "leader"
     log_streams: int = STREAMS
@@ -102,9 +104,9 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
     Raises:
         InvalidInputError: one is negative.
     """
-    for name in _SECONDS:
+    for name in _LEAST_ZERO:
         if (params.get(name) or 0) < 0:
-            raise InvalidInputError(f"{name}: expected 0 or more seconds, found {params[name]:g}.")
+            raise InvalidInputError(f"{name}: expected 0 or more, found {params[name]:g}.")
     return Waits(
         timeout=params["timeout"],
         no_output=params["no_output_timeout"],
@@ -166,6 +168,11 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         until=parse(params["until"]) if params["until"] else None,
         fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
         progress=progress_pattern(params["progress"]) if params["progress"] else None,
+        retry=Retry(
+            retries=params["retries"],
+            on=tuple(params["retry_on"]),
+            backoff=params["retry_backoff"],
+        ),
         waits=waits(params),
         logs=params["logs"],
         log_streams=params["log_streams"],

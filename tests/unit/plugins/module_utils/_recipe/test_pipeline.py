@@ -141,6 +141,13 @@ def test_a_good_one(tmp_path: Path) -> None:
         ("timeout: 900", "pending_timeout: -1", "DIR/pipeline.yaml:13: pending_timeout: expected a whole number, 0 or"),
         ("timeout: 900", "progress: step (d+)", "DIR/pipeline.yaml:13: progress: 'step (d+)' has no group (?P<done>…)"),
         ("timeout: 900", "progress: 'a('", "DIR/pipeline.yaml:13: progress: 'a(' is not a regular expression"),
+        (
+            "timeout: 900",
+            "retry_on: [node_lost, evictd]",
+            "DIR/pipeline.yaml:13: retry_on: 'evictd' is none of",
+        ),
+        ("timeout: 900", "retry_on: any", "DIR/pipeline.yaml:13: retry_on: expected a list of evicted, node_lost,"),
+        ("timeout: 900", "retries: -1", "DIR/pipeline.yaml:13: retries: expected a whole number, 0 or more, found -1."),
         ("timeout: 900", "progress: 7", "DIR/pipeline.yaml:13: progress: expected a pattern with a group (?P<done>…)"),
         ("keep: true", "keep: 'true'", "DIR/pipeline.yaml:18: keep: expected true or false, found 'true'."),
         ("values:\n      resources: {nnodes: 2}", "values: [1]", "DIR/pipeline.yaml:11: values: expected a mapping"),

@@ -52,6 +52,7 @@ def release(status: str = "deployed", *, identity: str = ME, step: str = "train"
 
 
 RUNNING = entry("running", finished=None)
+RETRYING = entry("retrying", finished=None, tried=({"attempt": 1},))
 # Name: task, ledger entries, revisions, what is decided.
 TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t.Any]]] = {
     "first time": ({}, [], [], {"action": "install"}),
@@ -70,6 +71,19 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
     "cancelled before": ({}, [entry("cancelled")], [], {"action": "install"}),
     "controller died before the install": ({}, [RUNNING], [], {"action": "install"}),
     "controller died while it ran": ({}, [RUNNING], [release()], {"action": "attach"}),
+    "controller died between two attempts": ({}, [RETRYING], [], {"action": "install"}),
+    "controller died before the failed attempt was gone": (
+        {},
+        [RETRYING],
+        [release()],
+        {"action": "install", "uninstall": True},
+    ),
+    "between two attempts, with other values now": (
+        {},
+        [entry("retrying", identity=OTHER, finished=None)],
+        [release(identity=OTHER)],
+        {"action": "install", "uninstall": True},
+    ),
     "running, the ledger was lost": ({}, [], [release()], {"action": "attach"}),
     "failed and left installed": ({}, [entry("failed")], [release()], {"action": "install", "uninstall": True}),
     "an earlier step has ended and was left installed": (

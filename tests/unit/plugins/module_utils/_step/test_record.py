@@ -57,6 +57,18 @@ PHASE = closed(name={"enum": ["queued", "pulling", "running", "finishing"]}, sta
 CAUSE = closed(
     reason=TEXT, category=TEXT, role=TEXT, object=TEXT, container=TEXT, message=TEXT, remedy=TEXT, log_tail=LINES
 )
+ATTEMPT = closed(
+    attempt={"type": "integer"},
+    run_id=TEXT,
+    started=TIME,
+    finished=TIME,
+    outcome={"enum": ["failed", "timed_out"]},
+    reason=TEXT,
+    category=TEXT,
+    object=TEXT,
+    message=TEXT,
+    evidence={"type": ["string", "null"], "pattern": r"^attempt-\d+$"},
+)
 PROGRESS = closed(done=NUMBER, total={"type": ["number", "null"]}, rate={"type": ["number", "null"]}, at=TIME)
 OUTCOMES = ["succeeded", "ready", "skipped", "failed", "timed_out", "cancelled", "lost", "running"]
 CONTRACT = closed(
@@ -79,6 +91,7 @@ CONTRACT = closed(
     workload={"anyOf": [{"type": "null"}, closed(api_version=TEXT, kind=TEXT, name=TEXT)]},
     controller=TEXT,
     attempt={"type": "integer"},
+    attempts={"type": "array", "items": ATTEMPT},
     reattached={"type": "boolean"},
     started=TIME,
     finished=MAYBE_TIME,

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One attempt at a step: its release installed, or its workload taken up again, and followed to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, iso
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
+from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
+from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import seconds
+from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, rules
+
+
+@dataclass(kw_only=True)
+class Attempt:
+    """What `entry` of the ledger tells of, while it runs."""
+
+    task: Task
+    plan: Plan
+    entry: Entry
+    decision: Decision
+    installer: Installer
+    clock: Clock
+    say: Callable[[str], None]
+    journal: Journal = field(init=False)
+    session: Session = field(init=False)
+    rules: Rules = field(init=False)
+
+    def __post_init__(self) -> None:
+        task, plan, started = self.task, self.plan, from_iso(self.entry.started)
+        earlier = [{**one, "evidence": evidence.aside(task, one)} for one in self.entry.tried]
+        about = {"identity": plan.identity, "chart_version": plan.chart.version}
+        self.journal = Journal(
+            task=task, started=started, fields={**about, "attempt": self.entry.attempt, "attempts": earlier}
+        )
+        self.rules = rules(task, plan.kind, plan.ref.name, started=started, earlier=seconds(self.entry.tried))
+        former = self.decision.action == "attach"
+        target = Target(
+            kind=plan.kind,
+            ref=plan.ref,
+            selectors=plan.kind.selectors(plan.workload),
+            keeping=evidence.keeping(task, former=former, seen=self.installer.lock.former if former else 0.0),
+            shown=task.logs,
+            streams=task.log_streams,
+        )
+        self.session = Session(self.installer.kube, target, self.rules, self.journal, clock=self.clock, say=self.say)
+
+    def follow(self) -> State:
+        """Install or re-attach as decided, and follow the workload to its end.
+
+        Raises:
+            EksError: it could not be installed; ledger and record say so.
+        """
+        task, decision = self.task, self.decision
+        attached = decision.action == "attach"
+        task.evidence.mkdir(parents=True, exist_ok=True)
+        evidence.write_plan(task, self.plan)
+        queued = {"name": "queued", "started": iso(self.journal.started), "finished": None}
+        self.journal.write(reattached=attached, phases=[queued])
+        if attached:
+            self.say(f"{task.place}: re-attached to {self.plan.ref}; {decision.why}")
+        else:
+            self.installer.install(self.plan, decision, self.entry, self.journal)
+        return self.session.follow()
+
+    def record(self, state: State) -> Record:
+        """Write down how the attempt ended."""
+        now = self.clock.now()
+        return self.journal.write(**self.session.summary(state, now), finished=iso(now))
+
+    def left(self) -> float:
+        """Return the seconds that remain of the step's timeout."""
+        limit = self.task.waits.timeout or float("inf")
+        return limit - seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
+
+    def unbegun(self, ending: Ending) -> State:
+        """Return the state of an attempt that ended before it began."""
+        return replace(start(self.rules, self.clock.now()), ending=ending)

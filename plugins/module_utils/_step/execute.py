@@ -1,0 +1,155 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What was decided, done: one attempt after the other as the policy allows, each put on record, then the last words."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
+from ansible_collections.mlops.eks.plugins.module_utils._step.endings import taken_over
+from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, pause, tried
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+
+@dataclass(kw_only=True)
+class Execution:
+    """One step whose lock is held, from its decision to its result."""
+
+    task: Task
+    plan: Plan
+    ledger: Ledger
+    lock: Lock
+    installer: Installer
+    clock: Clock
+    say: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self._current: Attempt | None = None
+
+    def lost_lock(self, holder: str) -> None:
+        """End the attempt because another controller took over; called from the lock's thread."""
+        if self._current:
+            self._current.session.lost_lock(holder)
+
+    def run(self, decision: Decision) -> Record:
+        """Bring the step to its end, in as many attempts as it is allowed."""
+        changed, entry = not decision.settled, self._entry(decision)
+        while True:
+            attempt = self._current = self._attempt(entry, decision)
+            state = self._await(attempt) or attempt.follow()
+            ending, ours = self._true_ending(t.cast(Ending, state.ending))
+            state = replace(state, ending=ending)
+            # A server is never done, and what it consists of is replaced by its own controller.
+            again = ours and not self.task.keep
+            wait = pause(self.task.retry, ending, attempt=entry.attempt, left=attempt.left()) if again else None
+            if wait is None:
+                return self._finish(state, attempt, ours=ours, changed=changed)
+            entry = self._try_again(state, attempt, wait)
+            decision = Decision(action="install", why=f"attempt {entry.attempt - 1} failed")
+
+    def _attempt(self, entry: Entry, decision: Decision) -> Attempt:
+        return Attempt(
+            task=self.task,
+            plan=self.plan,
+            entry=entry,
+            decision=decision,
+            installer=self.installer,
+            clock=self.clock,
+            say=self.say,
+        )
+
+    def _entry(self, decision: Decision) -> Entry:
+        """Return the entry of the attempt that begins, or that began under an earlier controller and goes on."""
+        task, now = self.task, self.clock.now()
+        found = self.ledger.read().get(task.step)
+        if found is None or found.identity != self.plan.identity or task.keep or task.force:
+            return begun(task, self.plan.identity, now)
+        started = from_iso(found.started)
+        if found.outcome == "retrying":
+            started = min(max(started, now), now + LONGEST)
+        elif decision.action != "attach":
+            started = now
+        return begun(task, self.plan.identity, started, found.tried if found.going else ())
+
+    def _await(self, attempt: Attempt) -> State | None:
+        """Wait until an attempt is due; return its end when the release was stopped or taken over in the meantime."""
+        due = attempt.journal.started
+        if due <= self.clock.now():
+            return None
+        attempt.journal.write()
+        while (left := due - self.clock.now()) > 0:
+            self.clock.sleep(min(1.0, left))
+        ending, ours = self._true_ending(Ending(outcome="lost"))
+        return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
+
+    def _try_again(self, state: State, attempt: Attempt, wait: float) -> Entry:
+        """Put a failed attempt aside and return the entry of the next one."""
+        task, number, now = self.task, attempt.entry.attempt, self.clock.now()
+        ending = t.cast(Ending, state.ending)
+        attempt.record(state)
+        evidence.set_aside(task, number)
+        over = tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
+        entry = begun(task, self.plan.identity, now + wait, (*attempt.entry.tried, over))
+        # The ledger before Helm: a controller that dies in between must not lose count.
+        self.ledger.write(replace(entry, outcome="retrying", cause=task.mask.text(str(ending.cause))))
+        took, cause = human(now - attempt.journal.started), t.cast(Cause, ending.cause)
+        for line in last_words(cause):
+            self.say(line)
+        self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.told(took)}")
+        self.say(
+            f"{task.place}: attempt {number + 1} begins in {human(wait)}, at {iso(now + wait)}, because "
+            f"{cause.category} is retried; what the last one left is in {task.evidence / f'attempt-{number}'}"
+        )
+        self.installer.uninstall()
+        return entry
+
+    def _finish(self, state: State, attempt: Attempt, *, ours: bool, changed: bool) -> Record:
+        ending, entry = t.cast(Ending, state.ending), attempt.entry
+        good, finished = ending.outcome in GOOD, self.clock.now()
+        # Evidence, ledger, Helm: a controller that dies in between must neither run a finished step again nor leave
+        # it without its record.
+        attempt.record(state)
+        # A server found as it was left is no newer than before, and does not make the steps after it stale.
+        if ours and (ending.outcome != "ready" or changed):
+            cause = self.task.mask.text(str(ending.cause or ""))
+            self.ledger.finish(replace(entry, outcome=ending.outcome, finished=iso(finished), cause=cause))
+            if ending.outcome != "ready" and (
+                self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
+            ):
+                self.installer.uninstall()
+        record = attempt.record(state)
+        said = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
+        for line in last_words(ending.cause):
+            self.say(line)
+        self.say(said)
+        return result(record, self.task, changed=changed, msg=said, failed=not good)
+
+    def _true_ending(self, ending: Ending) -> tuple[Ending, bool]:
+        """Return the ending as it counts, and whether the release is still ours to write it down.
+
+        A workload that went away because somebody stopped the run was cancelled, not lost.
+        """
+        try:
+            self.lock.secure()
+        except ConflictError as error:
+            return taken_over(str(self.plan.ref), error.details["holder"]), False
+        entry = self.ledger.read().get(self.task.step) if ending.outcome == "lost" else None
+        if entry is None or entry.outcome != "cancelled":
+            return ending, True
+        return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), True

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Steps that hang, that do not start, and that are tried again, for real."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from plays import until
+from samples import gated, job
+from space import Space
+
+pytestmark = pytest.mark.cluster
+
+COUNTING = "for i in 1 2 3; do echo step $i/10; sleep 1; done"
+
+
+def test_silence_and_waiting_end_a_step_each_in_its_own_words(space: Space) -> None:
+    """Two runs side by side: a program that hangs after three steps, and one that no node has room for."""
+    recipes = {"hangs": job(COUNTING, "echo -n half; sleep 600"), "waits": job("echo never")}
+    recipes["waits"]["resources"]["requests"]["cpu"] = "4000"
+    limits = {"hangs": {"no_output_timeout": 3, "progress": r"step (?P<done>\d+)/(?P<total>\d+)"}}
+    limits["waits"] = {"pending_timeout": 3}
+    plays = {}
+    for name, recipe in recipes.items():
+        step = {"name": name, "chart": "data-prep/data-process", "recipe": f"{name}.yaml", **limits[name]}
+        plays[name] = space.start("train", pipeline=space.pipeline_of(name, [step], {name: recipe}), heartbeat=1)
+    shown = {name: play.end(2) for name, play in plays.items()}
+
+    hung, waited = space.record("hangs"), space.record("waits")
+    assert [one["outcome"] for one in (hung, waited)] == ["timed_out", "timed_out"]
+    assert [one["cause"]["reason"] for one in (hung, waited)] == ["NoOutputTimeout", "PendingTimeout"]
+    said = hung["cause"]["message"]
+    assert "it runs, but no container has written a line for 3 s: pods 1 running." in said
+    assert "It had reached 30 % (3/10)." in said
+    assert "'step 3/10'" in said
+    assert hung["progress"]["done"] == 3
+    assert "% (" in shown["hangs"]
+    assert "Insufficient cpu" in waited["cause"]["message"]
+    assert "it is pending and has not run for 3 s: pods 1 pending (Unschedulable)." in waited["cause"]["message"]
+    assert space.releases() == []
+
+
+def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=gated()), retries=1, retry_backoff=1)
+    until(lambda: any(job["status"].get("ready") for job in space.get("jobs")), "the job runs")
+    (first,) = space.names("pods")
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": first}}
+    path = f"/api/v1/namespaces/{space.namespace}/pods/{first}/eviction"
+    space.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+    until(lambda: space.ledger().get("train", {}).get("tried"), "the ledger counts the first attempt")
+    until(lambda: [name for name in space.names("pods") if name != first], "the second attempt has a pod")
+    space.open_gate_when_ready()
+    shown = play.end()
+
+    assert "attempt 1 of 2 failed after" in shown
+    assert "because evicted is retried" in shown
+    entry, record = space.ledger()["train"], space.record("train")
+    assert (entry["outcome"], record["outcome"], record["attempt"]) == ("succeeded", "succeeded", 2)
+    assert [one["category"] for one in entry["tried"]] == ["evicted"]
+    (before,) = record["attempts"]
+    assert before["object"] == f"Pod/{first}"
+    evidence = space.evidence("train")
+    earlier = evidence / before["evidence"]
+    assert "tick 1" in next((earlier / "logs").iterdir()).read_text(encoding="utf-8")
+    assert json.loads((earlier / "step.json").read_text(encoding="utf-8"))["outcome"] == "failed"
+    assert first not in " ".join(path.name for path in (evidence / "logs").iterdir())
+    report = next(space.runs.glob("*/report.html")).read_text(encoding="utf-8")
+    assert "attempt-1" in report
+    assert space.releases() == []

@@ -1,0 +1,268 @@
+"""Which failures are tried again, when, and what is left of the attempts."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.clock import FakeClock
+from fakes.kube import FakeKube
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._step import attempt as attempts
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
+from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, Retry, pause
+from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, Waits
+
+EVICTED, LOST = "EvictionByEvictionAPI", "NodeLost"
+TWICE = Retry(retries=2)
+
+
+def ending(reason: str = EVICTED, outcome: Outcome = "failed") -> Ending:
+    return Ending(outcome=outcome, cause=Cause.of(reason, "Pod/x", "it was so."))
+
+
+# The policy
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason", "outcome", "waits"),
+    [
+        (TWICE, EVICTED, "failed", True),
+        (TWICE, LOST, "failed", True),
+        (TWICE, "PreemptionByScheduler", "failed", True),
+        (TWICE, "Error", "failed", False),
+        (TWICE, "ImageNotFound", "failed", False),
+        (Retry(retries=1, on=("image_pull",)), "ImageNotFound", "failed", True),
+        (Retry(retries=1, on=("image_pull",)), EVICTED, "failed", False),
+        (Retry(retries=1, on=("any",)), "Error", "failed", True),
+        (Retry(retries=1, on=("any",)), "NoOutputTimeout", "timed_out", True),
+        (Retry(retries=1, on=("any",)), "Timeout", "timed_out", False),
+        (Retry(retries=1, on=("any",)), "Cancelled", "cancelled", False),
+        (Retry(retries=1, on=("any",)), "LockLost", "lost", False),
+        (Retry(), EVICTED, "failed", False),
+    ],
+)
+def test_what_is_retried(policy: Retry, reason: str, outcome: Outcome, waits: bool) -> None:
+    found = pause(policy, ending(reason, outcome), attempt=1, left=1e9)
+    assert found == (10.0 if waits else None)
+
+
+def test_a_back_off_doubles_up_to_a_limit() -> None:
+    policy = Retry(retries=9, backoff=100)
+    found = [pause(policy, ending(), attempt=number, left=1e9) for number in range(1, 11)]
+    assert found == [100, 200, 400, *[LONGEST] * 6, None]
+
+
+def test_there_is_no_retry_without_time_for_it() -> None:
+    assert pause(TWICE, ending(), attempt=1, left=10.0) is None
+    assert pause(TWICE, ending(), attempt=1, left=10.1) == 10.0
+
+
+# The attempts
+
+
+class FakeSession:
+    """A following whose end the test has written; it takes as many seconds as `took`."""
+
+    script: t.ClassVar[Iterator[Ending]]
+    clock: t.ClassVar[FakeClock]
+    rules: t.ClassVar[list[Rules]] = []
+    took = 30.0
+
+    def __init__(self, kube: object, target: object, rules: Rules, journal: Journal, **_: object) -> None:
+        self.judged, self.journal = rules, journal
+        FakeSession.rules.append(rules)
+
+    def follow(self) -> State:
+        logs = self.journal.task.evidence / "logs"
+        logs.mkdir()
+        (logs / "x.log").write_text(f"attempt {self.journal.fields['attempt']}\n", encoding="utf-8")
+        self.clock.at += self.took
+        return replace(start(self.judged, self.clock.at), ending=next(self.script))
+
+    def summary(self, state: State, finished: float) -> dict[str, t.Any]:
+        found = t.cast(Ending, state.ending)
+        return {"outcome": found.outcome, "cause": found.cause.to_record() if found.cause else None}
+
+
+class Stage(t.NamedTuple):
+    task: Task
+    kube: FakeKube
+    helm: list[str]
+    said: list[str]
+    clock: FakeClock
+    run: t.Callable[[], dict[str, t.Any]]
+
+    @property
+    def entry(self) -> Entry:
+        return Ledger(self.kube, "digits").read()["data"]
+
+    def record(self, where: str = "") -> dict[str, t.Any]:
+        found = json.loads((self.task.evidence / where / "step.json").read_text(encoding="utf-8"))
+        return t.cast(dict[str, t.Any], found)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Stage]:
+    monkeypatch.setattr(attempts, "Session", FakeSession)
+    monkeypatch.setattr(FakeSession, "clock", clock, raising=False)
+    monkeypatch.setattr(FakeSession, "rules", [])
+
+    def make(*endings: Ending, kube: FakeKube | None = None, **more: t.Any) -> Stage:
+        monkeypatch.setattr(FakeSession, "script", iter(endings), raising=False)
+        values = {"image": "x:1", "process": {"command": ["true"]}}
+        base = {"cluster": "local", "namespace": "team", "release": "digits", "step": "data", "retry": TWICE}
+        where = {"chart": "data-prep/data-process", "run_id": "r1", "runs_dir": tmp_path / "runs", "values": values}
+        task = Task(**{**base, **where, **more})
+        api, calls, said = kube or FakeKube(), [], []  # type: ignore[var-annotated]
+
+        def program(argv: t.Sequence[str], *, stdin: str | None = None) -> Completed:
+            if argv[1] == "template":
+                return run_program(argv, stdin=stdin)
+            calls.append(argv[1])
+            return Completed(0, "", "")
+
+        helm = Helm(binary=find_helm(), kubeconfig="/k", context=None, namespace="team", run=program)
+
+        def run() -> dict[str, t.Any]:
+            return StepRun(task=task, draft=make_draft(task), kube=api, helm=helm, say=said.append, clock=clock).run()
+
+        return Stage(task, api, calls, said, clock, run)
+
+    return make
+
+
+def test_an_evicted_attempt_is_run_anew(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), Ending(outcome="succeeded"))
+    begun = found.clock.at
+
+    result = found.run()
+
+    assert (result["outcome"], result["attempt"], result.get("failed")) == ("succeeded", 2, None)
+    assert found.helm == ["install", "uninstall", "install", "uninstall"]
+    (first,) = found.record()["attempts"]
+    assert first == {
+        "attempt": 1,
+        "run_id": "r1",
+        "started": iso(begun),
+        "finished": iso(begun + 30),
+        "outcome": "failed",
+        "reason": EVICTED,
+        "category": "evicted",
+        "object": "Pod/x",
+        "message": "it was so.",
+        "evidence": "attempt-1",
+    }
+    assert (found.entry.outcome, found.entry.attempt, found.entry.cause) == ("succeeded", 2, "")
+    assert (found.record("attempt-1")["outcome"], found.record("attempt-1")["attempt"]) == ("failed", 1)
+    logs = [(found.task.evidence / where / "logs/x.log").read_text(encoding="utf-8") for where in ("attempt-1", "")]
+    assert logs == ["attempt 1\n", "attempt 2\n"]
+    assert (found.task.evidence / "attempt-1/manifest.yaml").exists()
+
+
+def test_the_line_says_which_attempt_why_and_when(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), Ending(outcome="succeeded"))
+    begun = found.clock.at
+    found.run()
+    told = [line for line in found.said if "attempt" in line]
+    assert told[0].startswith(f"step 1/1 data: attempt 1 of 3 failed after 30 s: Pod/x: {EVICTED}: it was so.")
+    assert told[1].startswith(
+        f"step 1/1 data: attempt 2 begins in 10 s, at {iso(begun + 40)}, because evicted is retried; what the last one"
+    )
+
+
+def test_when_no_retry_is_left_it_has_failed(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), ending(LOST), ending())
+    result = found.run()
+    assert (result["failed"], result["outcome"], result["attempt"]) == (True, "failed", 3)
+    assert [one["reason"] for one in result["attempts"]] == [EVICTED, LOST]
+    assert found.entry.outcome == "failed"
+    assert sum(found.clock.slept) == pytest.approx(30.0)
+
+
+def test_a_program_that_fails_is_not_retried_unless_it_is_asked_for(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending("Error"))
+    assert (found.run()["attempt"], found.record()["attempts"]) == (1, [])
+
+
+def test_the_timeout_covers_all_attempts(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), ending(), waits=Waits(timeout=75))
+    result = found.run()
+    assert [rules.earlier for rules in FakeSession.rules] == [0.0, 30.0]
+    # 15 of 75 seconds are left, and the back-off is 20: a third attempt could not even begin.
+    assert (result["outcome"], result["attempt"]) == ("failed", 2)
+
+
+def test_while_it_waits_ledger_and_record_tell_of_the_next_attempt(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), Ending(outcome="succeeded"))
+    seen: list[tuple[t.Any, ...]] = []
+    found.clock.meanwhile = lambda: seen.append(
+        (found.entry.outcome, found.entry.attempt, found.record()["outcome"], found.record()["attempt"])
+    )
+    found.run()
+    assert set(seen) == {("retrying", 2, "running", 2)}
+
+
+class DiedError(Exception):
+    """The controller was killed."""
+
+
+def _die() -> None:
+    raise DiedError
+
+
+def test_a_controller_that_dies_in_between_does_not_lose_count(stage: t.Callable[..., Stage]) -> None:
+    first = stage(ending())
+    first.clock.meanwhile = _die
+    with pytest.raises(DiedError):
+        first.run()
+    first.clock.meanwhile = lambda: None
+    due = first.entry.started
+
+    second = stage(ending(), Ending(outcome="succeeded"), kube=first.kube, run_id="r2")
+    result = second.run()
+
+    assert (result["outcome"], result["attempt"]) == ("succeeded", 3)
+    runs = [(one["run_id"], one["evidence"]) for one in result["attempts"]]
+    assert runs == [("r1", None), ("r2", "attempt-2")]
+    # What was left of the back-off is waited for.
+    assert result["attempts"][1]["started"] == due
+    assert second.entry.attempt == 3
+
+
+def test_force_begins_anew(stage: t.Callable[..., Stage]) -> None:
+    first = stage(ending())
+    first.clock.meanwhile = _die
+    with pytest.raises(DiedError):
+        first.run()
+    first.clock.meanwhile = lambda: None
+    second = stage(Ending(outcome="succeeded"), kube=first.kube, run_id="r2", force=True)
+    assert second.run()["attempt"] == 1
+
+
+def test_a_run_that_is_stopped_while_it_waits_does_not_go_on(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), Ending(outcome="succeeded"))
+
+    def stop() -> None:
+        Ledger(found.kube, "digits").finish(replace(found.entry, outcome="cancelled", cause="stopped from here"))
+
+    found.clock.meanwhile = stop
+    result = found.run()
+    assert (result["outcome"], result["failed"]) == ("cancelled", True)
+    assert found.helm == ["install", "uninstall", "uninstall"]
+
+
+def test_what_stays_installed_is_not_retried(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), keep=True)
+    assert (found.run()["attempt"], found.helm) == (1, ["install", "uninstall"])
