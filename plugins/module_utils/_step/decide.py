@@ -14,6 +14,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Re
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, stop_command
 
+# The words that `--check` completes by what has changed.
+CHANGED = "chart or values changed"
 Action = t.Literal["skip", "attach", "install", "upgrade"]
 
 
@@ -49,12 +51,9 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
             return Decision(action="skip", why=why, uninstall=same and task.cleanup != "never")
         if same and latest and latest.status == "deployed":
             return Decision(action="attach", why=why, settled=True)
-    again = entry is not None and entry.outcome == "retrying" and entry.identity == identity and not task.force
-    if again and entry and (latest is None or same):
-        return Decision(action="install", why=f"attempt {len(entry.tried)} failed", uninstall=latest is not None)
     if latest is None:
-        return Decision(action="install", why="not installed")
-    ended = entry is not None and entry.finished is not None and not entry.good
+        return Decision(action="install", why=_why_anew(task, identity, entry))
+    ended = entry is not None and entry.outcome != "running" and not entry.good
     ours = same and (task.keep or not ended) and not task.force
     if ours and latest.status == "pending-install" and not task.keep:
         # Its workload may be at work, or even done.
@@ -66,8 +65,30 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
     if ours:
         return Decision(action="attach", why="it is running with the same identity")
     if task.keep:
-        return Decision(action="upgrade", why="its values or chart changed")
+        return Decision(action="upgrade", why=f"its {CHANGED}")
     return _replace(task, latest, entries)
+
+
+_DID = {
+    "ready": "became ready",
+    "timed_out": "timed out",
+    "cancelled": "was cancelled",
+    "lost": "was lost",
+    "running": "was left by its controller",
+    "retrying": "was to be tried again",
+}
+
+
+def _why_anew(task: Task, identity: str, entry: Entry | None) -> str:
+    """Return why a step of which nothing is installed has to run."""
+    if entry is None:
+        return "not installed"
+    before = f"it {_DID.get(entry.outcome, entry.outcome)} in run {entry.run_id}"
+    if entry.identity != identity:
+        return f"its {CHANGED} since {before}"
+    if entry.good and not task.force:
+        return f"a step before it ran since {before}"
+    return before
 
 
 def _fresh(task: Task, identity: str, entry: Entry, entries: Mapping[str, Entry]) -> bool:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
@@ -21,10 +20,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
+from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import CHANGED
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, make_draft
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
@@ -105,7 +105,7 @@ def helm_step(
     run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=told)
     if check or diff:
         run.render()
-    shown = {"diff": _differences(run)} if diff else {}
+    shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
     if check:
         return {**_predict(run), **shown}
     return {**run.run(), **shown}
@@ -182,8 +182,9 @@ def _kind(params: Params, kube: Kube) -> Kind:
 
 def _predict(run: StepRun) -> Record:
     decision, plan = run.decide(), run.plan
+    why = decision.why.replace(CHANGED, what_changed(run.ledger, run.task, plan) or CHANGED)
     changes = decision.action in ("install", "upgrade") or decision.uninstall
-    said = f"would {decision.action}: {decision.why}"
+    said = f"would {decision.action}: {why}"
     run.say(f"{plan.ref}: {said}")
     return {
         "changed": changes,
@@ -192,7 +193,7 @@ def _predict(run: StepRun) -> Record:
         "identity": plan.identity,
         "plan": {
             "action": decision.action,
-            "why": decision.why,
+            "why": why,
             "helm_release": run.task.helm_release,
             "chart": plan.chart.ref,
             "chart_version": plan.chart.version,
@@ -201,31 +202,6 @@ def _predict(run: StepRun) -> Record:
             "manifest": list(map(without_data, plan.manifest)),
         },
     }
-
-
-def _differences(run: StepRun) -> list[dict[str, str]]:
-    """Return values and manifest against the last run of this step whose evidence is on this controller."""
-    entry = Ledger(run.kube, run.task.release).read().get(run.task.step)
-    last = _last_evidence(run.task, entry.run_id) if entry else None
-    return [_difference(name, last, after) for name, after in _contents(run.plan)]
-
-
-def _contents(plan: Plan) -> list[tuple[str, str]]:
-    return [("values.yaml", to_yaml(plan.values)), ("manifest.yaml", to_yaml_stream(map(without_data, plan.manifest)))]
-
-
-def _difference(name: str, last: Path | None, after: str) -> dict[str, str]:
-    file = last / name if last else None
-    before = file.read_text(encoding="utf-8") if file and file.is_file() else ""
-    header = (
-        f"{name} of {last.parent.parent.name}" if before and last else f"{name} (no earlier run on this controller)"
-    )
-    return {"before_header": header, "before": before, "after_header": f"{name} of this run", "after": after}
-
-
-def _last_evidence(task: Task, run_id: str) -> Path | None:
-    found = sorted((task.runs_dir / run_id / task.cluster).glob(f"??-{task.step}"))
-    return found[0] if found else None
 
 
 def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:

@@ -104,7 +104,9 @@ class Execution:
         ending = t.cast(Ending, state.ending)
         attempt.record(state)
         evidence.set_aside(task, number)
-        over = tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
+        over = task.mask.document(
+            tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
+        )
         entry = begun(task, self.plan.identity, now + wait, (*attempt.entry.tried, over))
         # The ledger before Helm: a controller that dies in between must not lose count.
         self.ledger.write(replace(entry, outcome="retrying", cause=task.mask.text(str(ending.cause))))

@@ -1,0 +1,72 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What would be installed against what was installed last, as far as the evidence of that run is on this controller."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+# Keys that a sentence can bear; `--diff` shows all.
+_NAMED = 6
+_ABSENT = object()
+
+
+def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
+    """Return values and manifest before and after, in the form of Ansible's `diff`."""
+    last = _last_evidence(ledger, task)
+    contents = (
+        ("values.yaml", to_yaml(plan.values)),
+        ("manifest.yaml", to_yaml_stream(map(without_data, plan.manifest))),
+    )
+    return [_difference(name, last, after) for name, after in contents]
+
+
+def what_changed(ledger: Ledger, task: Task, plan: Plan) -> str:
+    """Return `values resources.nnodes, image changed`; empty when the last run's values are not here."""
+    before = _read(_last_evidence(ledger, task), "values.yaml")
+    if not before:
+        return ""
+    keys = list(_changed(yaml.safe_load(before), plan.values, ""))
+    if not keys:
+        return "chart changed"
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return f"values {', '.join(keys[:_NAMED])}{more} changed"
+
+
+def _changed(before: t.Any, after: t.Any, path: str) -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted({*before, *after}, key=str):
+            yield from _changed(
+                before.get(key, _ABSENT), after.get(key, _ABSENT), f"{path}.{key}" if path else str(key)
+            )
+    elif before != after:
+        yield path
+
+
+def _difference(name: str, last: Path | None, after: str) -> dict[str, str]:
+    before = _read(last, name)
+    where = last.parent.parent.name if before and last else ""
+    header = f"{name} of {where}" if where else f"{name} (no earlier run on this controller)"
+    return {"before_header": header, "before": before, "after_header": f"{name} of this run", "after": after}
+
+
+def _read(directory: Path | None, name: str) -> str:
+    file = directory / name if directory else None
+    return file.read_text(encoding="utf-8") if file and file.is_file() else ""
+
+
+def _last_evidence(ledger: Ledger, task: Task) -> Path | None:
+    entry = ledger.read().get(task.step)
+    found = sorted((task.runs_dir / entry.run_id / task.cluster).glob(f"??-{task.step}")) if entry else []
+    return found[0] if found else None
