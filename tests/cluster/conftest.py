@@ -38,6 +38,13 @@ def space(native_cluster: t.Any, tmp_path: Path) -> Iterator[Space]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def module_space(native_cluster: t.Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Space]:
+    """Return a namespace that the tests of one file share."""
+    with _space(native_cluster.kubeconfig, "east", tmp_path_factory.mktemp("space")) as found:
+        yield found
+
+
 @pytest.fixture(scope="session")
 def second_kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the kubeconfig of a second cluster: one that is given, or one that lives as long as the session."""

@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Sce
 PATIENCE = 5.0
 _QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 # What the scheduler adds about preemption and dynamic resources tells nothing more.
-_AFTERTHOUGHT = re.compile(r"[.,;]?\s+(?:no new claims to deallocate|preemption: ).*")
+_AFTERTHOUGHT = re.compile(r"(?<=\.)\s+(?:no new claims to deallocate|preemption: |not found).*|,?\s+preemption: .*")
 # Events of a claim that say only that it waits for its pod.
 _CLAIM_WAITS = ("WaitForFirstConsumer", "WaitForPodScheduled")
 _SENTENCES = 2

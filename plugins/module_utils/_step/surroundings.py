@@ -29,6 +29,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 # Seconds between two looks, doubled while nothing changes: waiting silently costs no more than a few requests a minute.
 _SOONEST, _LATEST = 15.0, 60.0
+# Seconds by which the first look comes before the first explanation, which then has it all.
+_AHEAD = 2.0
 # As long as a failed step waits for its nodes to be looked at, and how many of them are.
 _NODES_SECONDS = 5.0
 _NODES = 5
@@ -72,7 +74,7 @@ class Surroundings:
 
     def look(self, state: State, at: float) -> None:
         """Fetch what explains the waiting of `state`, now and then, without making anybody wait for it."""
-        if at < self._next or (self._thread and self._thread.is_alive()) or not waits(state, at):
+        if at < self._next or (self._thread and self._thread.is_alive()) or not waits(state, at + _AHEAD):
             return
         wanted = [query for name in sorted(questions(state)) for query in self._open(name)]
         if not wanted:

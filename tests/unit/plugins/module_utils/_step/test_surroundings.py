@@ -84,7 +84,7 @@ def test_only_what_explains_is_fetched_and_each_entry_has_its_kind() -> None:
 def test_nothing_is_fetched_in_the_first_seconds_or_once_it_runs() -> None:
     around = Around(Listing({}))
     young = replace(waiting(), pods={})
-    assert around.look(young, 4) == []
+    assert around.look(young, 2) == []
     assert around.look(replace(young, runs=True, pods={"x": pod("x", runs())}), 60) == []
 
 
