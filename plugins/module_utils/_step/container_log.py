@@ -32,6 +32,8 @@ _WIDTH = 2000
 _SILENCE = 86400.0
 # Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
 _RESUME = 10.0
+# How often the log of a container that has ended is read until two answers end at the same place.
+_PROOFS = 8
 # Seconds after which a refused permission is asked for again: it may have been granted.
 _REFUSED = 60.0
 
@@ -62,6 +64,9 @@ class ContainerLog:
         # Counts what makes the answer under way useless: see `interrupt`.
         self._interrupts = 0
         self._failures, self._begun, self._closed, self._midline = 0, False, False, False
+        # Where the last answer ended, and how often that was elsewhere than the one before it.
+        self._end: tuple[bytes, int, bytes] | None = None
+        self._doubts = 0
 
     def end(self, *, previous: bool = False) -> None:
         """Learn that the container has ended; `previous` when another instance has taken its place since."""
@@ -89,7 +94,7 @@ class ContainerLog:
         """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
         whole, before = self.ended, self._interrupts
         try:
-            self._copy(kube, whole=whole, before=before)
+            proven = self._copy(kube, whole=whole, before=before)
         except AbsentError:
             # After an answer that ended by itself nothing was missing; the pod is only gone.
             self._finished("" if self._closed else "its pod was gone before all of it was read")
@@ -103,11 +108,16 @@ class ContainerLog:
             self._failures = 0
             if before != self._interrupts:
                 return 0.0
-            if whole:
+            if proven:
                 self._finished("")
-            # An answer may end before the log: the API server hides it when the kubelet's side breaks.
-            return _RESUME
+            return self._doubt() if whole and not proven else _RESUME
         return 0.0
+
+    def _doubt(self) -> float:
+        self._doubts += 1
+        if self._doubts >= _PROOFS:
+            self._finished("its end may be missing: every answer ended elsewhere")
+        return 0.0 if self._doubts == 1 else backoff(self._doubts) / 4
 
     def tail(self) -> tuple[str, ...]:
         """Return the last lines as plain text."""
@@ -124,7 +134,8 @@ class ContainerLog:
         lines = lines[1:] if start and len(lines) > 1 else lines
         return tuple(clipped(line, _WIDTH) for line in lines[-TAIL:])
 
-    def _copy(self, kube: Kube, *, whole: bool, before: int) -> None:
+    def _copy(self, kube: Kube, *, whole: bool, before: int) -> bool:
+        """Read one answer, and return whether it proves that the log, being `whole`, is read to its end."""
         self._begin()
         path = item("v1", "pods", kube.namespace, f"{self.instance.pod}/log")
         response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
@@ -132,7 +143,7 @@ class ContainerLog:
         try:
             if before != self._interrupts:
                 # It came too late to be woken.
-                return
+                return False
             self._closed = False
             with self.file.open("r+b") as archive, self._mark:
                 archive.truncate(self.position.size)
@@ -141,11 +152,21 @@ class ContainerLog:
                     self._take(archive, reader, reader.feed(chunk))
                     self._mark.write(self.position)
                 self._closed = before == self._interrupts
+                proven = self._agrees(reader) and whole
                 # Without its end, the last line is either complete, or half of one that is read again.
-                self._take(archive, reader, reader.end(whole=whole and self._closed))
+                self._take(archive, reader, reader.end(whole=proven))
+                return proven
         finally:
             self._response = None
             response.close()
+
+    def _agrees(self, reader: Unstamp) -> bool:
+        """Return whether an answer ended where the one before it did.
+
+        The API server hides it when the kubelet's side breaks off: an answer looks whole then that is not.
+        """
+        before, self._end = self._end, reader.reached if self._closed else None
+        return self._end is not None and (before == self._end or reader.words)
 
     def _begin(self) -> None:
         if self._begun:

@@ -60,11 +60,25 @@ class Unstamp:
         self._mask, self._seen = mask, seen
         # The lines of the last stamp still to be passed over; `None` when what comes is new to the archive.
         self._skip: int | None = position.same if position.stamp else None
-        self._size, self._rest = position.size, b""
+        self._before, self._size, self._rest = position, position.size, b""
         # What was fed last, as it came.
         self._block = b""
         # Of the line that is passed on in pieces.
         self._stamp, self._passed_over, self._old = b"", False, False
+
+    @property
+    def reached(self) -> tuple[bytes, int, bytes] | None:
+        """Where the answer ended: the last stamp, how many lines have it, and what came of one more line.
+
+        `None` when it ended before it came to what the archive lacks.
+        """
+        return None if self._skip else (self.position.stamp, self.position.same, self._rest)
+
+    @property
+    def words(self) -> bool:
+        """Whether the answer was the kubelet's own words and nothing else, such as that a log is gone."""
+        before, after = self._before, self.position
+        return (before.stamp, before.same) == (after.stamp, after.same) and before.lines != after.lines
 
     def newest(self, most: int) -> list[tuple[bytes, bytes]]:
         """Return up to `most` of the last lines that were fed last, each with its stamp; they are not masked."""

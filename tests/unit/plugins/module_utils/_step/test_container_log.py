@@ -283,9 +283,9 @@ def test_an_answer_that_ends_before_the_container_is_not_the_whole_log(copy: Beg
     assert not copied.log.done.wait(0.05)
     copied.end()
     assert early.asked.acquire(timeout=5)
-    # The answer after the container's end is believed; 300 lines were its log.
-    assert copied.finished() == b"".join(b"line %d\n" % number for number in range(299)) + b"li"
-    assert len(early.params) == 2
+    # Nor is the first one after its end: two that end at the same place are believed.
+    assert copied.finished() == early.kubelet.text()
+    assert len(early.params) == 4
 
 
 def test_a_log_that_ends_while_its_container_runs_is_asked_for_again(
@@ -307,7 +307,23 @@ def test_the_rest_of_a_replaced_instance_is_asked_of_the_instance_before(copy: B
     assert early.asked.acquire(timeout=5)
     copied.end(previous=True)
     copied.finished()
-    assert [params.get("previous") for params in early.params] == [None, "true"]
+    assert [params.get("previous") for params in early.params][:2] == [None, "true"]
+    assert {params.get("previous") for params in early.params[1:]} == {"true"}
+
+
+def test_a_log_that_never_ends_at_the_same_place_is_given_up_and_says_so(
+    copy: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "backoff", lambda failures: 0.0)
+    kubelet = Kubelet(numbered(1))
+
+    def answer(exchange: Exchange) -> None:
+        kubelet.lines = numbered(1 + exchange.number)
+        kubelet.answer(exchange)
+
+    copied = copy(answer, ended=True)
+    copied.finished()
+    assert copied.log.gap == "its end may be missing: every answer ended elsewhere"
 
 
 def test_the_screen_gets_the_lines_and_counts_what_it_cannot_hold(copy: Begin) -> None:
