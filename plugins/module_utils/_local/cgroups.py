@@ -16,6 +16,8 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._local.processes import send, until
 
 ROOT = Path("/sys/fs/cgroup")
+# cpu.shares for each processor that the node promises its pods, as the kubelet counts.
+WEIGHT = 1024
 
 
 def is_v2(root: Path = ROOT) -> bool:
@@ -42,6 +44,9 @@ def create(name: str, root: Path = ROOT) -> None:
         for file in ("cpuset.cpus", "cpuset.mems"):
             if (group / file).exists() and not (group / file).read_text(encoding="ascii").strip() and not is_v2(root):
                 (group / file).write_text((hierarchy / file).read_text(encoding="ascii"), encoding="ascii")
+        # On v1 all pods together weigh as much as one process of the machine, unless told otherwise.
+        if (group / "cpu.shares").exists():
+            (group / "cpu.shares").write_text(str(WEIGHT * (os.cpu_count() or 1)), encoding="ascii")
 
 
 def exists(name: str, root: Path = ROOT) -> bool:

@@ -121,6 +121,16 @@ def test_cgroup_v1_cpusets_are_filled(tmp_path: Path) -> None:
     assert (group / "cpuset.cpus").read_text(encoding="ascii") == "0-1\n"
 
 
+def test_pods_weigh_as_much_as_the_processors_they_are_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroups.os, "cpu_count", lambda: 4)
+    (tmp_path / "cpu" / "x").mkdir(parents=True)
+    (tmp_path / "cpu" / "x" / "cpu.shares").write_text("1024\n", encoding="ascii")
+    cgroups.create("x", tmp_path)
+    assert (tmp_path / "cpu" / "x" / "cpu.shares").read_text(encoding="ascii") == "4096"
+
+
 def test_cgroup_v2_controllers_are_delegated(tmp_path: Path) -> None:
     for directory in (tmp_path, tmp_path / "x"):
         directory.mkdir(exist_ok=True)
