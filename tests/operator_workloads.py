@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
-from recorded_workloads import SLEEP, Changes, Document, Scenario, has_condition, pod, restarted
+from recorded_workloads import NEVER_READY, SLEEP, Changes, Document, Scenario, has_condition, pod, restarted
 
 _ENDED = has_condition("Complete", "Completed", "Failed", "Succeeded")
 
@@ -114,6 +115,17 @@ _ATTEMPT = [
 ]
 _ALWAYS_READY = {"exec": {"command": ["true"]}, "periodSeconds": 1}
 
+
+def _replaced(name: str, times: int) -> Callable[[Changes], bool]:
+    """Return whether `times` pods of this name came one after the other."""
+    return lambda changes: (
+        times
+        <= len(
+            {change["entry"]["metadata"]["uid"] for change in changes if change["entry"]["metadata"]["name"] == name}
+        )
+    )
+
+
 OPERATOR_SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="jobset-succeeds", workload=jobset("jobset-succeeds", pod(_TRAINED), pod(SLEEP)), finished=_ENDED),
     Scenario(
@@ -151,8 +163,11 @@ OPERATOR_SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="lws-worker-crashes",
-        workload=leader_worker_set("lws-worker-crashes", pod(SLEEP), pod("echo worker broke; exit 7")),
-        finished=restarted(3),
+        # With one container the whole group is started again, in new pods.
+        workload=leader_worker_set(
+            "lws-worker-crashes", pod(SLEEP), pod("echo worker broke; exit 7", readinessProbe=NEVER_READY)
+        ),
+        finished=_replaced("lws-worker-crashes-0-1", 4),
     ),
     Scenario(
         name="statefulset-ready",

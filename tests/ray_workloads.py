@@ -9,7 +9,7 @@ from recorded_workloads import Changes, Document, Scenario, has_condition
 
 RAY_IMAGE = "localhost/mlops-eks/ray:0.1.0"
 RAY_VERSION = "2.60.0"
-_REQUESTS = {"requests": {"cpu": "400m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
+_REQUESTS = {"requests": {"cpu": "300m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
 # Ray gives up on its own processes early; here they share two cores with everything else.
 _PATIENCE = {"RAY_DASHBOARD_STARTUP_TIMEOUT_S": "300", "RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT": "300"}
 _HELLO = """\

@@ -71,6 +71,9 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "paddle-fails": ("failed", "Error", "paddle", "exit code 3"),
     "jax-succeeds": ("succeeded", "", "", ""),
     "jax-fails": ("failed", "Error", "jax", "exit code 3"),
+    "statefulset-ready": ("ready", "", "", ""),
+    "statefulset-crash-loop": ("failed", "CrashLoop", "main", "exit code 7"),
+    "lws-ready": ("ready", "", "", ""),
 }
 SHORT = Patience(image=25.0, config=25.0, unschedulable=40.0, doubtful=30.0, max_restarts=2)
 BAD = [name for name, row in EXPECTED.items() if row[0] not in ("succeeded", "ready")]
