@@ -17,6 +17,13 @@ State = t.Literal["pending", "running", "suspended", "succeeded", "ready", "fail
 Selector = Mapping[str, str]
 
 
+# How a selector's expressions are written in a query.
+_OPERATORS = {
+    "In": "{key} in ({values})",
+    "NotIn": "{key} notin ({values})",
+    "Exists": "{key}",
+    "DoesNotExist": "!{key}",
+}
 # Reasons of a failure that somebody ordered: no container is to blame.
 ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 
@@ -104,7 +111,13 @@ def by_name(key: str) -> Callable[[Document], tuple[Selector, ...]]:
 
 def by_match_labels(entry: Document) -> tuple[Selector, ...]:
     """Return the selector that the workload itself has."""
-    return (labelled(entry["spec"]["selector"]["matchLabels"]),)
+    wanted: Document = entry["spec"]["selector"]
+    labels: Mapping[str, str] = wanted.get("matchLabels") or {}
+    terms = [f"{key}={value}" for key, value in sorted(labels.items())]
+    for term in wanted.get("matchExpressions") or ():
+        values = ",".join(term.get("values") or ())
+        terms.append(_OPERATORS[term["operator"]].format(key=term["key"], values=values))
+    return ({"labelSelector": ",".join(terms)},)
 
 
 def plain_role(_: Document) -> str:

@@ -131,6 +131,11 @@ def _cluster_pods(entry: Document) -> tuple[Selector, ...]:
     return tuple(labelled({_CLUSTER: cluster}) for cluster in _clusters(entry))
 
 
+def _of_newest_cluster(entry: Document, pod: Document) -> bool:
+    # The pending cluster is the last that is named.
+    return not behind(entry) and label(pod, _CLUSTER) in _clusters(entry)[-1:]
+
+
 def _between(entry: Document) -> Mapping[str, str]:
     # The cluster is named after the workload and five random letters.
     return {"RayCluster": rf"{re.escape(name(entry))}-[a-z0-9]{{5}}", "Job": re.escape(name(entry))}
@@ -162,6 +167,7 @@ ROWS = (
         role=_role,
         leader=lambda _: "head",
         between=_between,
+        current=_of_newest_cluster,
     ),
     Kind(
         api_version="ray.io/v1",
