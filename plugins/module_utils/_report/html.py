@@ -156,6 +156,7 @@ def _policy() -> str:
 _VOCABULARY: dict[str, t.Any] = {
     "asked": words.asked,
     "count": words.count,
+    "reached": words.reached,
     "date": words.date,
     "duration": words.duration,
     "elapsed": layout.elapsed,

@@ -89,6 +89,29 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """An earlier attempt of a step; `evidence` is its directory below that of this run, if this run made it."""
+
+    number: int
+    outcome: str
+    started: datetime | None
+    finished: datetime | None
+    reason: str
+    object: str
+    message: str
+    run: str
+    evidence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What the program last said of itself; `total` is 0 where it said none."""
+
+    done: float
+    total: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One step on one cluster."""
 
@@ -106,6 +129,9 @@ class Step:
     workload: str
     controller: str
     attempt: int
+    attempts: tuple[Attempt, ...]
+    restarts: int
+    progress: Progress | None
     reattached: bool
     started: datetime | None
     finished: datetime | None

@@ -14,11 +14,13 @@ from datetime import UTC, datetime
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
     SEVERITY,
+    Attempt,
     Cause,
     Container,
     Evidence,
     Phase,
     Pod,
+    Progress,
     Resource,
     Step,
 )
@@ -95,6 +97,9 @@ def step(record: Record, *, directory: str, files: Collection[str], runs: Collec
         workload="/".join(filter(None, (clean(_dict(record.get("workload")).get(key)) for key in ("kind", "name")))),
         controller=clean(record.get("controller")),
         attempt=int(number(record.get("attempt"), 1)),
+        attempts=_attempts(record, directory, files),
+        restarts=int(number(record.get("restarts"))),
+        progress=_progress(record.get("progress")),
         reattached=record.get("reattached") is True,
         started=moment(record.get("started")),
         finished=moment(record.get("finished")),
@@ -108,6 +113,30 @@ def step(record: Record, *, directory: str, files: Collection[str], runs: Collec
         warnings=tuple(filter(None, map(clean, _list(record.get("warnings"))))),
         evidence=tuple(Evidence(name=name, path=f"{directory}/{name}") for name in sorted(files, key=_evidence_order)),
     )
+
+
+def _attempts(record: Record, directory: str, files: Collection[str]) -> tuple[Attempt, ...]:
+    found = []
+    for one in map(_dict, _list(record.get("attempts"))):
+        outcome, place = one.get("outcome"), f"attempt-{int(number(one.get('attempt')))}/"
+        attempt = Attempt(
+            number=int(number(one.get("attempt"))),
+            outcome=outcome if outcome in SEVERITY else "failed",
+            started=moment(one.get("started")),
+            finished=moment(one.get("finished")),
+            reason=clean(one.get("reason")),
+            object=clean(one.get("object")),
+            message=clean(one.get("message")),
+            run=clean(one.get("run_id")),
+            evidence=f"{directory}/{place}" if any(name.startswith(place) for name in files) else None,
+        )
+        found.append(attempt)
+    return tuple(found)
+
+
+def _progress(value: object) -> Progress | None:
+    said = _dict(value)
+    return Progress(done=number(said.get("done")), total=number(said.get("total"))) if said else None
 
 
 def _evidence_order(name: str) -> tuple[bool, str]:

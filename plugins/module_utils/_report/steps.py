@@ -67,6 +67,24 @@ STEPS = r"""
   measured to use.</p></div>
 {% endmacro %}
 
+{% macro attempts(step) %}
+<div><h4>Earlier attempts</h4><div class="card sheet"><table class="stack">
+  {{ head([('Attempt', 0), ('Outcome', 0), ('Cause', 0), ('Started', 0), ('Duration', 1)]) }}
+  <tbody>
+    {% for one in step.attempts %}
+    <tr>
+      <th scope="row">{% if one.evidence %}<a href="{{ link(one.evidence) }}">{{ one.number }}</a>
+        {%- else %}{{ one.number }}<small>{{ one.run }}</small>{% endif %}</th>
+      <td data-label="Outcome">{{ outcome(one.outcome) }}</td>
+      <td class="full" data-label="Cause">{{ [one.object, one.reason, one.message] | select | join(': ') or '–' }}</td>
+      <td data-label="Started">{{ when(one.started) }}</td>
+      <td class="num" data-label="Duration">{{ duration(elapsed(one.started, one.finished)) }}</td>
+    </tr>
+    {% endfor %}
+  </tbody>
+</table></div></div>
+{% endmacro %}
+
 {% macro pods(step) %}
 <div><h4>Pods</h4><div class="card sheet"><table class="stack">
   {{ head([('Pod', 0), ('Role', 0), ('Node', 0), ('Phase', 0), ('Containers', 0)]) }}
@@ -110,8 +128,11 @@ STEPS = r"""
       <div><dt>Started</dt><dd>{{ when(step.started) }}</dd></div>
       <div><dt>Finished</dt><dd>{{ when(step.finished) }}</dd></div>
       {% if step.controller %}<div><dt>Controller</dt><dd>{{ step.controller }}</dd></div>{% endif %}
+      {% if step.progress %}<div><dt>Progress</dt><dd>{{ reached(step.progress) }}</dd></div>{% endif %}
+      {% if step.restarts %}<div><dt>Restarts</dt><dd>{{ step.restarts }}</dd></div>{% endif %}
       {% if step.recipes %}<div><dt>Recipe</dt><dd><code>{{ step.recipes | join(', ') }}</code></dd></div>{% endif %}
     </dl>
+    {% if step.attempts %}{{ attempts(step) }}{% endif %}
     {% if step.pods %}{{ pods(step) }}{% endif %}
     {% if step.log_tail %}
     <details class="tail"><summary>Last {{ count(step.log_tail | length, 'line') }} of the log</summary>

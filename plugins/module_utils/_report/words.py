@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import typing as t
 from collections import Counter
@@ -17,6 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
     Cluster,
     Container,
     Pod,
+    Progress,
     Run,
     Step,
 )
@@ -175,6 +177,14 @@ def said(row: Row) -> str:
 def asked(pod: Pod) -> str:
     """Return what a pod requests."""
     return " · ".join(" ".join(requested(name, number)) for name, number in pod.requests.items())
+
+
+def reached(done: Progress) -> str:
+    """Return `42 % (420 of 1,000)` with thin spaces, or `420 done` without a total."""
+    if not done.total:
+        return f"{_short(done.done)} done"
+    share = math.floor(100 * min(1.0, done.done / done.total))
+    return f"{share}{_GAP}% ({_short(done.done)} of {_short(done.total)})"
 
 
 def count(number: int, noun: str) -> str:

@@ -50,6 +50,9 @@ KEYS = (
     "cause",
     "workload",
     "attempt",
+    "attempts",
+    "progress",
+    "restarts",
     "started",
     "phases",
     "pods",
@@ -95,6 +98,21 @@ def test_clusters_are_kept_apart_and_the_worst_decides(runs: Path) -> None:
     cause = collected.run.clusters[0].steps[1].cause
     assert cause is not None
     assert cause.log == "eu-west-1/02-train/logs/bert-mrpc-train-worker-0.pytorch.log"
+
+
+def test_earlier_attempts_are_linked_where_their_evidence_is(put: Put) -> None:
+    one = {"attempt": 1, "run_id": "r", "outcome": "failed", "reason": "NodeLost", "object": "Pod/x", "message": "m."}
+    record = {"outcome": "succeeded", "attempt": 3, "attempts": [{**one, "run_id": "earlier"}, {**one, "attempt": 2}]}
+    runs = put({**record, "progress": {"done": 420, "total": 1000}, "restarts": 2}, step="01-x")
+    (runs / "r/local/01-x/attempt-2").mkdir()
+    (runs / "r/local/01-x/attempt-2/step.json").write_text("{}")
+    run = collect(runs / "r").run
+    step_ = run.clusters[0].steps[0]
+    assert [(found.number, found.evidence) for found in step_.attempts] == [(1, None), (2, "local/01-x/attempt-2/")]
+    page = render(run)
+    assert '<a href="local/01-x/attempt-2/">2</a>' in page
+    for words in ("Pod/x: NodeLost: m.", "earlier", "42\u2009% (420 of 1\u2009000)", "<dt>Restarts</dt><dd>2</dd>"):
+        assert words in page.replace("\u202f", "\u2009").replace("\xa0", "\u2009"), words
 
 
 def test_run_json_keeps_the_records_as_they_were_written(runs: Path) -> None:
