@@ -21,12 +21,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
 
+import hostile
 import interrupt
 import pairs
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs)
+SOURCES = (interrupt, pairs, hostile)
 
 
 def known() -> list[Fault]:
