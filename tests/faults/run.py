@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "cluster"))
+sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / ".venv" / "collections")]
 
 import hostile
 import interrupt
