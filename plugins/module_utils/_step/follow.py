@@ -14,7 +14,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
-from ansible_collections.mlops.eks.plugins.module_utils._step import clocks, events, restarts, speech
+from ansible_collections.mlops.eks.plugins.module_utils._step import accidents, clocks, events, restarts, speech
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Change,
@@ -77,9 +77,18 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         case PodSeen(entry=entry):
             # A pod of the same name may come again: the workers of an MPIJob, a replica that is tried again.
             name = pod_view.name(entry)
-            again = state.replaced + restarts.replaced(state.pods.get(name), entry)
-            pods, gone = {**state.pods, name: entry}, state.gone - {name}
-            return _heard(replace(state, pods=pods, gone=gone, replaced=again, trouble=""), state.held, rules)
+            before = state.pods.get(name)
+            said = accidents.since(before, entry, state, rules)
+            state = replace(
+                state,
+                pods={**state.pods, name: entry},
+                gone=state.gone - {name},
+                replaced=state.replaced + restarts.replaced(before, entry),
+                accidents=state.accidents + len(said),
+                trouble="",
+            )
+            state, heard = _heard(state, state.held, rules)
+            return state, (*heard, *said)
         case PodGone(entry=entry):
             name = pod_view.name(entry)
             return replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name}), ()

@@ -66,7 +66,7 @@ class State:
     surroundings; `why` is why the step waits, `told` what was last said of it, when it was `explained`. `runs` says
     whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod and words;
     `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it that pods of
-    the same name made unseen.
+    the same name made unseen; `accidents` are those that were told.
     """
 
     workload: Document | None = None
@@ -89,6 +89,7 @@ class State:
     beat: float = 0.0
     runs: bool = False
     replaced: int = 0
+    accidents: int = 0
     restarts: int = 0
     turned: float = 0.0
     wrote: float = 0.0

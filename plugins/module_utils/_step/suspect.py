@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -60,19 +60,32 @@ class Scene:
 
 def suspicions(scene: Scene) -> Iterator[Suspicion]:
     """Yield every trouble that pods and warning events show now."""
-    quick_failures = 0
     for pod in scene.pods.values():
-        if scene.workload is not None and not scene.kind.current(scene.workload, pod):
-            continue
-        yield from _of_pod(pod, scene)
-        quick_failures += pod_view.phase(pod) == "Failed" and any(ran(one) < _LOOP_SECONDS for one in failures(pod))
-        if quick_failures > scene.patience.max_restarts:
-            yield _loop(pod, next(iter(failures(pod))), quick_failures, scene)
+        if scene.workload is None or scene.kind.current(scene.workload, pod):
+            yield from _of_pod(pod, scene)
+    for attempts in _in_vain(scene):
+        if len(attempts) > scene.patience.max_restarts:
+            yield _loop(attempts[-1], next(failures(attempts[-1])), len(attempts), scene)
     # Times of events have whole seconds.
     for event in (event for event in scene.warnings if events.seen(event) + 1 > scene.after):
         cause = refusal(event, scene) or mount(event, scene)
         if cause:
             yield _suspicion(cause, scene.patience)
+
+
+def _in_vain(scene: Scene) -> Iterable[list[Document]]:
+    """Return for each role the pods that failed soon, each made after the one before it had ended.
+
+    Ranks that fail together are no attempts: one may have taken the others along.
+    """
+    found: dict[str, list[Document]] = {}
+    for pod in sorted(scene.pods.values(), key=pod_view.created):
+        ends = [ended_at(one) for one in failures(pod) if ran(one) < _LOOP_SECONDS]
+        if pod_view.phase(pod) == "Failed" and ends:
+            attempts = found.setdefault(scene.kind.role(pod), [])
+            if not attempts or pod_view.created(pod) >= max(map(ended_at, failures(attempts[-1]))):
+                attempts.append(pod)
+    return found.values()
 
 
 def doubts(subject: str, verdict: Verdict, patience: Patience) -> Iterator[Suspicion]:

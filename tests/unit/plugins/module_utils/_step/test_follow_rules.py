@@ -124,13 +124,6 @@ def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
     assert reason(drive([workload(0), pod(9, RUNS, last=dead(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
 
 
-def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
-    what = rules(patience=Patience(max_restarts=2))
-    failed = [pod(n, dead(1, n), name=f"digits-{n}", phase="Failed") for n in range(1, 4)]
-    assert outcome(drive([workload(0), *failed[:2]], what)[0]) is None
-    assert reason(drive([workload(0), *failed], what)[0]) == "CrashLoop"
-
-
 # Events
 
 

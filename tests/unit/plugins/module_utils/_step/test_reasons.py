@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,11 @@ def test_a_cause_takes_remedy_and_category_of_its_reason_into_the_record() -> No
         "remedy": REASONS["OOMKilled"].remedy,
         "log_tail": [],
     }
+
+
+@pytest.mark.parametrize("category", t.get_args(Category))
+def test_the_page_about_causes_has_every_reason_under_its_category(category: str) -> None:
+    page = (Path(__file__).parents[5] / "docs" / "causes.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| `{category}` |"))
+    listed = [word.strip("` ") for word in row.split("|")[3].split(",") if "`" in word]
+    assert sorted(listed) == sorted(reason for reason, found in REASONS.items() if found.category == category)

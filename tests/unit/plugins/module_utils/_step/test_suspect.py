@@ -247,3 +247,20 @@ def test_a_loop_of_failed_probes_is_no_mere_crash_loop() -> None:
     (found,) = suspected(looping, events=(said,))
     assert found.cause.reason == "LivenessProbeFailed"
     assert found.cause.message.startswith("It ended 9 times; the last time: Liveness probe failed")
+
+
+def attempt(index: int, *, created: float) -> Document:
+    return pod(f"x-{index}", ended(1, 10.0 * index + 5, ran=2), phase="Failed", created=created)
+
+
+def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
+    tries = [attempt(index, created=10.0 * index) for index in range(4)]
+    patient = Patience(max_restarts=3)
+    assert suspected(*tries[:3], pod("x-9", runs(), created=99), patience=patient) == []
+    (found,) = suspected(*tries, pod("x-9", runs(), created=99), patience=patient)
+    assert (found.cause.reason, found.cause.object) == ("CrashLoop", "Pod/x-3")
+    assert found.cause.message.startswith("It ended 4 times")
+
+
+def test_ranks_that_fail_together_are_no_crash_loop() -> None:
+    assert suspected(*(attempt(index, created=0) for index in range(9)), patience=Patience(max_restarts=3)) == []
