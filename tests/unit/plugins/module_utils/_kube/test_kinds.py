@@ -8,7 +8,7 @@ import pytest
 from fakes.replay import load
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Verdict, judge, unknown
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind, Verdict, judge, unknown
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, WorkloadSeen
 
 Document = dict[str, t.Any]
@@ -69,34 +69,50 @@ def test_an_unknown_kind_is_decided_by_expressions_alone() -> None:
     assert judge(row, entry, until=parse("condition=Ready"), fail_on=(parse("condition=Failed"),)).state == "failed"
 
 
-@pytest.mark.parametrize(
-    ("name", "leaders", "roles"),
-    [
-        ("job-succeeds", {"pod"}, {"pod"}),
-        ("mpi-succeeds", {"launcher"}, {"launcher", "worker-0", "worker-1"}),
-        ("pytorch-succeeds", {"master-0"}, {"master-0", "worker-0"}),
-        ("deployment-ready", {"pod"}, {"pod"}),
-    ],
+# A recording, the role that leads, and all roles.
+REAL = (
+    ("job-succeeds", "pod", {"pod"}),
+    ("mpi-succeeds", "launcher", {"launcher", "worker-0", "worker-1"}),
+    ("pytorch-succeeds", "master-0", {"master-0", "worker-0"}),
+    ("tf-succeeds", "chief-0", {"chief-0", "worker-0"}),
+    ("xgboost-succeeds", "master-0", {"master-0", "worker-0"}),
+    ("paddle-succeeds", "master-0", {"master-0", "worker-0"}),
+    ("jax-succeeds", "worker-0", {"worker-0"}),
+    ("jobset-succeeds", "driver-0", {"driver-0", "worker-0", "worker-1"}),
+    ("train-succeeds", "node-0", {"node-0", "node-1"}),
+    ("lws-ready", "leader-0", {"leader-0", "worker-0-1"}),
+    ("deployment-ready", "pod", {"pod"}),
 )
-def test_roles_and_leaders_of_real_pods(name: str, leaders: set[str], roles: set[str]) -> None:
-    recording = load(name)
-    entry = next(change.entry for change in recording.changes if isinstance(change, WorkloadSeen))
-    pods = [change.entry for change in recording.changes if isinstance(change, PodSeen)]
-    kind = recording.kind
+
+
+@pytest.mark.parametrize(("name", "leader", "roles"), REAL)
+def test_roles_and_leader_of_real_pods(name: str, leader: str, roles: set[str]) -> None:
+    kind, entry, pods = real(name)
     assert {kind.role(pod) for pod in pods} == roles
-    assert {kind.role(pod) for pod in pods if kind.leads(entry, pod)} == leaders
+    assert {kind.role(pod) for pod in pods if kind.leads(entry, pod)} == {leader}
 
 
-@pytest.mark.parametrize("name", ["job-succeeds", "mpi-succeeds", "pytorch-succeeds", "deployment-ready"])
+def test_every_replica_of_a_real_stateful_set_leads() -> None:
+    kind, entry, pods = real("statefulset-ready")
+    assert {kind.role(pod) for pod in pods if kind.leads(entry, pod)} == {"replica-0", "replica-1"}
+
+
+@pytest.mark.parametrize("name", [*(name for name, _, _ in REAL), "statefulset-ready"])
 def test_the_selector_matches_real_pods(name: str) -> None:
-    recording = load(name)
-    entry = next(change.entry for change in recording.changes if isinstance(change, WorkloadSeen))
-    (selector,) = recording.kind.selectors(entry)
+    kind, entry, pods = real(name)
+    (selector,) = kind.selectors(entry)
     wanted = dict(part.split("=") for part in selector["labelSelector"].split(","))
-    pods = [change.entry for change in recording.changes if isinstance(change, PodSeen)]
-    assert pods
     for pod in pods:
         assert wanted.items() <= pod["metadata"]["labels"].items()
+
+
+def real(name: str) -> tuple[Kind, Document, list[Document]]:
+    """The kind, the first sight of the workload, and the pods of a recording."""
+    recording = load(name)
+    entry = next(change.entry for change in recording.changes if isinstance(change, WorkloadSeen))
+    pods = [change.entry for change in recording.changes if isinstance(change, PodSeen)]
+    assert pods
+    return recording.kind, entry, pods
 
 
 def test_a_server_is_selected_by_all_its_labels() -> None:
