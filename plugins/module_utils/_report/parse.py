@@ -96,11 +96,7 @@ def step(record: Record, *, directory: str, files: Collection[str], runs: Collec
         identity=clean(record.get("identity")),
         workload="/".join(filter(None, (clean(_dict(record.get("workload")).get(key)) for key in ("kind", "name")))),
         controller=clean(record.get("controller")),
-        attempt=int(number(record.get("attempt"), 1)),
-        attempts=_attempts(record, directory, files),
-        restarts=int(number(record.get("restarts"))),
-        progress=_progress(record.get("progress")),
-        reattached=record.get("reattached") is True,
+        **_course(record, directory, files),
         started=moment(record.get("started")),
         finished=moment(record.get("finished")),
         skipped_because=because,
@@ -113,6 +109,17 @@ def step(record: Record, *, directory: str, files: Collection[str], runs: Collec
         warnings=tuple(filter(None, map(clean, _list(record.get("warnings"))))),
         evidence=tuple(Evidence(name=name, path=f"{directory}/{name}") for name in sorted(files, key=_evidence_order)),
     )
+
+
+def _course(record: Record, directory: str, files: Collection[str]) -> dict[str, t.Any]:
+    """Return the fields of a step that tell how it went: in how many attempts, how often started again, how far."""
+    return {
+        "attempt": int(number(record.get("attempt"), 1)),
+        "attempts": _attempts(record, directory, files),
+        "restarts": int(number(record.get("restarts"))),
+        "progress": _progress(record.get("progress")),
+        "reattached": record.get("reattached") is True,
+    }
 
 
 def _attempts(record: Record, directory: str, files: Collection[str]) -> tuple[Attempt, ...]:

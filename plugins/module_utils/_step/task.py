@@ -168,11 +168,7 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         until=parse(params["until"]) if params["until"] else None,
         fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
         progress=progress_pattern(params["progress"]) if params["progress"] else None,
-        retry=Retry(
-            retries=params["retries"],
-            on=tuple(params["retry_on"]),
-            backoff=params["retry_backoff"],
-        ),
+        retry=Retry(retries=params["retries"], on=tuple(params["retry_on"]), backoff=params["retry_backoff"]),
         waits=waits(params),
         logs=params["logs"],
         log_streams=params["log_streams"],
