@@ -62,6 +62,12 @@ options:
     description: Seconds without a node that fits before the step fails; leave time for new nodes to come up.
     type: float
     default: 900
+  lost_rank_grace:
+    description:
+      - Seconds of silence after which an MPIJob fails that has lost a rank with its node, by eviction or deletion.
+      - mpirun often does not learn of the loss, and waits for ever.
+    type: float
+    default: 120
   max_restarts:
     description: Quick failures of one container that are accepted before it counts as a crash loop.
     type: int

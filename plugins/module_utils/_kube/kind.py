@@ -61,8 +61,9 @@ class Kind:
     `selectors` are the queries that find its pods; the status may name more of them. `role` is a pod's short rank
     label such as `worker-3`; `leader` the role whose log is shown, without one every pod's is. `between` maps the
     kinds of what stands between the workload and its pods to a pattern of their names.
-    `replaces` says whether the operator notices every failed pod: it starts a new one or fails the workload. `current`
-    tells whether a pod is of the workload's newest revision.
+    `replaces` says whether the operator notices every failed pod: it starts a new one or fails the workload. `bound`
+    means that the leader cannot go on with a new pod in the place of one it began with. `current` tells whether a pod
+    is of the workload's newest revision.
     """
 
     api_version: str
@@ -76,6 +77,7 @@ class Kind:
     between: Callable[[Document], Mapping[str, str]] = lambda _: {}
     namespaced: bool = True
     replaces: bool = True
+    bound: bool = False
     current: Callable[[Document, Document], bool] = lambda *_: True
 
     def leads(self, entry: Document, pod: Document) -> bool:

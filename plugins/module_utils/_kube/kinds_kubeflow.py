@@ -99,6 +99,7 @@ ROWS = (
         selectors=by_name(_JOB_NAME),
         role=_mpi_role,
         leader=lambda _: "launcher",
+        bound=True,
         between=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
         # It waits for its launcher, whatever becomes of the workers.
         replaces=False,

@@ -33,6 +33,7 @@ LIMITS = (
     "image_pull_grace",
     "config_grace",
     "unschedulable_grace",
+    "lost_rank_grace",
     "max_restarts",
 )
 # Categories of causes (`_step/reasons.py`) after which a step may be tried again, and the word for all of them.

@@ -29,6 +29,7 @@ FOLLOW: Spec = {
     "image_pull_grace": {"type": "float", "default": 30.0},
     "config_grace": {"type": "float", "default": 15.0},
     "unschedulable_grace": {"type": "float", "default": 900.0},
+    "lost_rank_grace": {"type": "float", "default": 120.0},
     "max_restarts": {"type": "int", "default": 5},
     "logs": {"type": "str", "choices": ["leader", "all", "none"], "default": "leader"},
     "log_streams": {"type": "int", "default": 32},

@@ -47,6 +47,11 @@ class _Death(t.NamedTuple):
     hint: bool = False
 
     @property
+    def seen(self) -> float:
+        """When its evidence came."""
+        return self.onset + _LATE.get(self.cause.category, 0.0)
+
+    @property
     def order(self) -> tuple[t.Any, ...]:
         category = self.cause.category
         rank = _RANKS.index(category) if category in _RANKS else len(_RANKS)
@@ -91,7 +96,7 @@ def root_cause(left: Aftermath) -> Cause | None:
     if not standing:
         return None
     first = min(death.onset for death in standing)
-    related = [death for death in found if death in standing or first - _RELATED <= death.onset]
+    related = [death for death in found if death in standing or first - _RELATED <= death.seen]
     return min(related, key=lambda death: death.order).cause
 
 

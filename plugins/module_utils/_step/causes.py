@@ -62,6 +62,7 @@ class Patience:
     config: float = 15.0
     unschedulable: float = 900.0
     doubtful: float = 300.0
+    lost_rank: float = 120.0
     max_restarts: int = 5
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import is_true
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container, Disruption
 from ansible_collections.mlops.eks.plugins.module_utils._step import events
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, of_container, sentence
@@ -121,7 +122,7 @@ def of_pod(
         mine = event["involvedObject"].get("kind") == "Pod"
         if event.get("reason") in _SPOT and (found or mine):
             return _disrupted(pod, Disruption("SpotInterrupted", str(event.get("message")), events.seen(event)))
-        if mine and event.get("reason") == "NodeNotReady" and not found:
+        if mine and event.get("reason") == "NodeNotReady" and not found and _silent_since(pod, event):
             found = Disruption("NodeLost", str(event.get("message")), events.seen(event))
     if found:
         return _disrupted(pod, found)
@@ -142,6 +143,11 @@ def _by_node(pod: Document, node: Document | None) -> Disruption | None:
             at = from_iso(taint["timeAdded"]) if taint.get("timeAdded") else None
             return Disruption("NodeLost", f"it has the taint {taint['key']}", at)
     return None
+
+
+def _silent_since(pod: Document, event: Document) -> bool:
+    """Return whether nothing was heard of the pod since: its node may be back, or it took a lost one's place."""
+    return not is_true(pod, "Ready") and events.seen(event) >= pod_view.created(pod)
 
 
 def _disrupted(pod: Document, found: Disruption) -> tuple[Cause, float | None]:

@@ -87,7 +87,9 @@ def _failure(state: State, rules: Rules) -> Ending:
     own, subject = state.verdict, f"{rules.kind.kind}/{rules.name}"
     warnings = (*state.warnings.values(), *(one for one in state.around if one["kind"] == "Event"))
     nodes = {one["metadata"]["name"]: one for one in state.around if one["kind"] == "Node"}
-    left = Aftermath(kind=rules.kind, workload=state.workload, pods=state.pods, warnings=warnings, nodes=nodes)
+    # A pod that others suffered from may have a successor of its name by now.
+    pods = {**{f"{name} (before)": pod for name, pod in state.former.items()}, **state.pods}
+    left = Aftermath(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
     first = root_cause(left)
     if first is None or own.reason in ORDERED:
         said = (own.message or own.reason or "its status is failed").rstrip(".") + "."

@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
 from ansible_collections.mlops.eks.plugins.module_utils._step import accidents, clocks, events, restarts, speech
+from ansible_collections.mlops.eks.plugins.module_utils._step.bereaved import bereavements
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     Change,
@@ -76,17 +77,8 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
             return _heard(seen, state.held, rules)
         case PodSeen(entry=entry):
             # A pod of the same name may come again: the workers of an MPIJob, a replica that is tried again.
-            name = pod_view.name(entry)
-            before = state.pods.get(name)
-            said = accidents.since(before, entry, state, rules)
-            state = replace(
-                state,
-                pods={**state.pods, name: entry},
-                gone=state.gone - {name},
-                replaced=state.replaced + restarts.replaced(before, entry),
-                accidents=state.accidents + len(said),
-                trouble="",
-            )
+            said = accidents.since(state.pods.get(pod_view.name(entry)), entry, state, rules)
+            state = replace(_with_pod(state, entry), accidents=state.accidents + len(said))
             state, heard = _heard(state, state.held, rules)
             return state, (*heard, *said)
         case PodGone(entry=entry):
@@ -101,6 +93,17 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         case Trouble(message=message) if message != state.trouble:
             return replace(state, trouble=message), (f"watching goes on in spite of: {message}",)
     return state, ()
+
+
+def _with_pod(state: State, entry: Document) -> State:
+    name = pod_view.name(entry)
+    before = state.pods.get(name)
+    again = state.replaced + restarts.replaced(before, entry)
+    former = state.former
+    if before is not None and before["metadata"].get("uid") != entry["metadata"].get("uid"):
+        former = {**former, name: before}
+    pods, gone = {**state.pods, name: entry}, state.gone - {name}
+    return replace(state, pods=pods, gone=gone, former=former, replaced=again, trouble="")
 
 
 def _heard(state: State, entries: tuple[Document, ...], rules: Rules) -> tuple[State, Lines]:
@@ -133,7 +136,8 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
         patience=rules.patience,
         after=after,
     )
-    for found in (*suspicions(scene), *doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)):
+    doubted = doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)
+    for found in (*suspicions(scene), *bereavements(state, rules), *doubted):
         since[found.key] = first = state.since.get(found.key, at)
         if worst is None or first < worst[0]:
             worst = (first, found.cause)

@@ -117,6 +117,7 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
             image=params["image_pull_grace"],
             config=params["config_grace"],
             unschedulable=params["unschedulable_grace"],
+            lost_rank=params["lost_rank_grace"],
             max_restarts=params["max_restarts"],
         ),
     )
