@@ -34,6 +34,9 @@ _SILENCE = 86400.0
 _RESUME = 10.0
 # How often the log of a container that has ended is read until two answers end at the same place.
 _PROOFS = 8
+# A permission may be refused so many times in a row before that is taken for its last word: who decides about it may
+# be away for a moment.
+_REFUSALS = 4
 # Seconds after which a refused permission is asked for again: it may have been granted.
 _REFUSED = 60.0
 
@@ -216,14 +219,16 @@ class ContainerLog:
             self._mark.remove()
 
     def _refused(self, error: ForbiddenError, namespace: str) -> float:
+        self._failures += 1
         if error.details.get("status") != 403:
             # Credentials that have run out: others may come.
-            self._failures += 1
             return backoff(self._failures)
         self._audience.screen.note(
             f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
             "on without them. Ask the cluster's owner for this permission."
         )
+        if self._failures < _REFUSALS:
+            return backoff(self._failures) / 4
         if self.ended:
             self._finished("reading it was forbidden")
         return _REFUSED
