@@ -1,0 +1,89 @@
+"""What check mode and diff say of a step that ran before."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+from fakes.kube import FakeKube
+
+from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import decide
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+BEFORE = {"image": "x:1", "resources": {"nnodes": 2, "limits": {"cpu": 1}}, "args": [1, 2]}
+
+
+def entry(outcome: str = "succeeded", identity: str = "old", **more: t.Any) -> Entry:
+    base = {"run_id": "r0", "pipeline": "p", "helm_release": "digits", "controller": "h", "order": 3}
+    times = {"started": "2026-11-21T09:01:00.000Z", "finished": "2026-11-21T09:05:00.000Z"}
+    return Entry(**{**base, **times, "step": "train", "identity": identity, "outcome": outcome, **more})
+
+
+class Seen(t.NamedTuple):
+    """As much of a plan as a comparison looks at."""
+
+    values: dict[str, t.Any]
+    manifest: tuple[dict[str, t.Any], ...] = ()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> tuple[Ledger, Task]:
+    task = Task(
+        cluster="local", namespace="team", release="digits", step="train", chart="c", run_id="r1", runs_dir=tmp_path
+    )
+    ledger = Ledger(FakeKube(), "digits")
+    ledger.write(entry())
+    return ledger, task
+
+
+def keep(task: Task, text: str) -> None:
+    where = task.runs_dir / "r0" / "local" / "02-train"
+    where.mkdir(parents=True)
+    (where / "values.yaml").write_text(text, encoding="utf-8")
+
+
+def changed(stage: tuple[Ledger, Task], values: dict[str, t.Any]) -> str:
+    return what_changed(*stage, t.cast(Plan, Seen(values)))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({**BEFORE, "image": "x:2"}, "values image changed"),
+        ({**BEFORE, "resources": {"nnodes": 4, "limits": {}}}, "values resources.limits.cpu, resources.nnodes changed"),
+        ({**BEFORE, "args": [1], "new": None}, "values args, new changed"),
+        ({**BEFORE, **{f"k{n}": n for n in range(9)}}, "values k0, k1, k2, k3, k4, k5 and 3 more changed"),
+        (BEFORE, "chart changed"),
+    ],
+)
+def test_what_changed_is_named(stage: tuple[Ledger, Task], values: dict[str, t.Any], said: str) -> None:
+    keep(stage[1], "image: x:1\nresources: {nnodes: 2, limits: {cpu: 1}}\nargs: [1, 2]\n")
+    assert changed(stage, values) == said
+
+
+def test_without_the_evidence_nothing_is_claimed(stage: tuple[Ledger, Task]) -> None:
+    assert changed(stage, BEFORE) == ""
+    before = differences(*stage, t.cast(Plan, Seen(BEFORE)))[0]
+    assert (before["before"], before["before_header"]) == ("", "values.yaml (no earlier run on this controller)")
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (None, "not installed"),
+        (entry(), "its chart or values changed since it succeeded in run r0"),
+        (entry("failed", "new"), "it failed in run r0"),
+        (entry("timed_out", "new"), "it timed out in run r0"),
+        (entry("cancelled", "new"), "it was cancelled in run r0"),
+        (entry("retrying", "new", finished=None), "it was to be tried again in run r0"),
+        (entry("succeeded", "new", order=1), "a step before it ran since it succeeded in run r0"),
+    ],
+)
+def test_why_a_step_has_to_run(stage: tuple[Ledger, Task], found: Entry | None, why: str) -> None:
+    task = Task(**{**stage[1].__dict__, "after": ("data",)})
+    entries = {"data": entry(step="data", order=2)} | ({"train": found} if found else {})
+    assert decide(task, "new", entries, []).why == why
