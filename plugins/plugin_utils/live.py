@@ -20,6 +20,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.plugin_utils.guard import guarded
 from ansible_collections.mlops.eks.plugins.plugin_utils.unbroken import unbroken
 
 Say = Callable[[str], None]
@@ -74,7 +75,7 @@ class LiveAction(ActionBase):
             private=bool(self._task.no_log),
         )
         try:
-            with unbroken(self._say()) as say:
+            with guarded(), unbroken(self._say()) as say:
                 result = self.engine(params, context, say)
         except EksError as error:
             return {**base, "failed": True, **error.to_result()}

@@ -60,7 +60,7 @@ def write(space: Space) -> Path:
     shared.chmod(0o777)
     for document in _volume(space.namespace, shared):
         space.apply(document)
-    steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 300} for step in ALL]
+    steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 900} for step in ALL]
     return space.pipeline_of("run", steps, RECIPES)
 
 
@@ -121,7 +121,8 @@ def _leftovers(space: Space) -> Iterator[str]:
         yield f"helm releases: {states}"
     if leases := space.names("leases"):
         yield f"locks left: {leases}"
-    until(lambda: not space.get("pods", "-l", "app.kubernetes.io/instance=run"), "pods of ended steps are gone")
+    pods = ("pods", "-l", "app.kubernetes.io/instance=run")
+    until(lambda: not space.get(*pods), "pods of ended steps are gone", seconds=300)
     if left := [name for kind in ("jobs", "mpijobs") for name in space.names(kind)]:
         yield f"workloads left: {left}"
 

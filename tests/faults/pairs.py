@@ -17,11 +17,11 @@ from pathlib import Path
 from fault import Batch, Fault, Result, Setting
 from interrupt_kill import family
 from plays import Play, until
-from samples import gated, job
+from samples import JOB, Json, gated, job
 from space import Space
 
-# Longer than a lease lasts, and the take-over by somebody who looks once a second.
-_TAKEN_OVER = 90.0
+# Longer than a lease lasts, and the start of a play on a busy machine.
+_TAKEN_OVER = 180.0
 _TOWER = 'hostname tower && exec "$@"'
 # Pairs that are started at once.
 _PAIRS = 5
@@ -40,6 +40,12 @@ def _space(setting: Setting, name: str = "east") -> Iterator[Space]:
             if play.process.poll() is None:
                 _signal_all(play, signal.SIGKILL)
         space.kubectl("delete", "namespace", space.namespace, "--wait=false")
+
+
+def _pipeline(space: Space, **recipes: Json) -> Path:
+    """Write a pipeline whose steps may take as long as they like."""
+    steps = [{"name": step, "chart": JOB, "recipe": f"{step}.yaml"} for step in recipes]
+    return space.pipeline_of("run", steps, recipes)
 
 
 def _signal_all(play: Play, number: signal.Signals) -> None:
@@ -74,7 +80,7 @@ def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         directory = setting.directory / str(number)
         directory.mkdir()
         with _space(Setting(**{**vars(setting), "directory": directory})) as space:
-            pipeline = space.pipeline(train=job("sleep 1"), evaluate=job("sleep 1"))
+            pipeline = _pipeline(space, train=job("sleep 1"), evaluate=job("sleep 1"))
             plays = [space.start("train", pipeline=pipeline)]
             time.sleep(chance.uniform(0.0, 0.5))
             plays.append(space.start("train", pipeline=pipeline))
@@ -87,9 +93,9 @@ def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
 
 def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
     with _space(setting) as space:
-        pipeline = space.pipeline(train=gated(), evaluate=gated())
+        pipeline = _pipeline(space, train=gated(), evaluate=gated())
         sleeper = space.start("train", pipeline=pipeline)
-        sleeper.shows("tick 1")
+        sleeper.shows("tick 1", seconds=_TAKEN_OVER)
         _signal_all(sleeper, signal.SIGSTOP)
         slept = time.monotonic()
         other = space.start("train", pipeline=pipeline)
@@ -97,7 +103,7 @@ def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         taken = time.monotonic() - slept
         space.open_gate()
         # The same release runs the next step when the sleeper wakes and finds its own at an end.
-        other.shows("step 2/2 evaluate: helm install")
+        other.shows("step 2/2 evaluate: helm install", seconds=_TAKEN_OVER)
         other.shows("tick 1", seconds=_TAKEN_OVER)
         until(lambda: any(one["status"].get("ready") for one in space.get("jobs")), "the next step runs")
         _signal_all(sleeper, signal.SIGCONT)
@@ -112,9 +118,9 @@ def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
 
 def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
     with _space(setting) as space:
-        pipeline = space.pipeline(train=gated())
+        pipeline = _pipeline(space, train=gated())
         first = _elsewhere(space, pipeline)
-        first.shows("tick 1")
+        first.shows("tick 1", seconds=_TAKEN_OVER)
         _signal_all(first, signal.SIGKILL)
         lost = time.monotonic()
         other = space.start("train", pipeline=pipeline)
@@ -130,6 +136,24 @@ def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         yield taken, said + list(_whole(space, 1))
 
 
+def _worker(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+    with _space(setting) as space:
+        pipeline = _pipeline(space, train=gated())
+        first = space.start("train", pipeline=pipeline)
+        first.shows("tick 1", seconds=_TAKEN_OVER)
+        for pid in family(first.process.pid) - {first.process.pid}:
+            if "ansible-playbook" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"):
+                os.kill(pid, signal.SIGKILL)
+        killed = time.monotonic()
+        code = first.process.wait(_TAKEN_OVER)
+        took = time.monotonic() - killed
+        second = space.start("train", pipeline=pipeline)
+        second.shows("re-attached", seconds=_TAKEN_OVER)
+        space.open_gate()
+        second.end()
+        yield took, ([] if code else ["the play whose worker was killed ended well"]) + list(_whole(space, 1))
+
+
 _PAIRINGS: dict[str, tuple[str, str, str, Callable[[Setting], Iterator[tuple[float, list[str]]]]]] = {
     "two-at-once": (
         "two controllers started within half a second",
@@ -142,6 +166,12 @@ _PAIRINGS: dict[str, tuple[str, str, str, Callable[[Setting], Iterator[tuple[flo
         "the sleeper says who took over and ends; it touches nothing",
         "the other's run, whole",
         _asleep,
+    ),
+    "worker-killed": (
+        "SIGKILL to the worker of ansible-playbook alone, as the kernel does that runs out of memory",
+        "the play ends within seconds; the next run re-attaches",
+        "the workload, its log from the first line",
+        _worker,
     ),
     "machine-lost": (
         "a controller of another host name killed; the next one cannot look at its process",
