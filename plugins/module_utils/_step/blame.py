@@ -96,7 +96,8 @@ def root_cause(left: Aftermath) -> Cause | None:
     if not standing:
         return None
     first = min(death.onset for death in standing)
-    related = [death for death in found if death in standing or first - _RELATED <= death.seen]
+    # No standing one was seen before its onset; comparing all of a thousand with all would take long.
+    related = [death for death in found if first - _RELATED <= death.seen]
     return min(related, key=lambda death: death.order).cause
 
 

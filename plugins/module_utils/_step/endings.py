@@ -11,14 +11,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
 from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, root_cause
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures, killed
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import not_ready
 
 # Seconds after which a step can end although its workload was never seen.
 _FIRST_LOOK = 30.0
+# What a Deployment says of pods that run, but do not become ready.
+_NEVER_READY = "ProgressDeadlineExceeded"
 
 
 def end(state: State, change: Change, rules: Rules) -> State:
@@ -91,6 +94,9 @@ def _failure(state: State, rules: Rules) -> Ending:
     pods = {**{f"{name} (before)": pod for name, pod in state.former.items()}, **state.pods}
     left = Aftermath(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
     first = root_cause(left)
+    unready = not_ready(state.live, state.warnings.values()) if own.reason == _NEVER_READY else None
+    if first is None and unready:
+        return Ending(outcome="failed", cause=replace(unready, message=f"{unready.message} {sentence(own.message)}"))
     if first is None or own.reason in ORDERED:
         said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
         return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")

@@ -19,7 +19,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate
 from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import sentence
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
-from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, cannot_start, mount, refusal
+from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import (
+    Scene,
+    cannot_start,
+    mount,
+    not_ready,
+    refusal,
+)
 
 # A step that waits less than this many seconds needs no explanation.
 PATIENCE = 5.0
@@ -75,7 +81,9 @@ def _sentences(state: State, scene: Scene) -> Iterator[str]:
     if any(map(pod_view.unschedulable, pods)):
         yield from karpenter.on_the_way(pods, state.around, scene.warnings)
     yield from _starting(pods, scene)
-    yield from _unready(state)
+    cause = not_ready(scene.pods, scene.warnings)
+    if cause:
+        yield f"{cause.object} is not ready: {cause.message}"
 
 
 def _pending(state: State) -> list[Document]:
@@ -178,12 +186,3 @@ def _initializing(pods: list[Document]) -> Iterator[str]:
         for container in pod_view.containers(pod):
             if container.init and not container.sidecar and container.state == "running":
                 yield f"init container {container.name} of Pod/{pod_view.name(pod)} runs"
-
-
-def _unready(state: State) -> Iterator[str]:
-    """Yield why pods that run do not serve."""
-    for event in reversed(tuple(state.warnings.values())):
-        about = event.get("involvedObject") or {}
-        pod = state.live.get(str(about.get("name")))
-        if event.get("reason") == "Unhealthy" and pod is not None and pod_view.unready(pod):
-            yield f"Pod/{about['name']} is not ready: {event.get('message')}"

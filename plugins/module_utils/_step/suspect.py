@@ -187,3 +187,14 @@ def mount(event: Document, scene: Scene) -> Cause | None:
         return None
     said = str(event.get("message") or "")
     return Cause.of(wording.reason_of(said, wording.VOLUME, own), f"Pod/{pod_view.name(pod)}", said)
+
+
+def not_ready(pods: Mapping[str, Document], warnings: Iterable[Document]) -> Cause | None:
+    """Return what the newest failed readiness probe said of a pod that runs, but does not serve."""
+    for event in sorted(warnings, key=events.seen, reverse=True):
+        about, said = event.get("involvedObject") or {}, str(event.get("message") or "")
+        pod = pods.get(str(about.get("name")))
+        if event.get("reason") == "Unhealthy" and said.startswith("Readiness") and pod and pod_view.unready(pod):
+            container = str(about.get("fieldPath") or "").partition("{")[2].rstrip("}")
+            return Cause.of("ReadinessProbeFailed", f"Pod/{about['name']}", said, container=container)
+    return None

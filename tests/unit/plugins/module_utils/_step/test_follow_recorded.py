@@ -55,7 +55,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "deployment-exits-0": ("failed", "CrashLoop", "main", "exit code 0"),
     # What Kubernetes says of a server without a readiness probe, until minReadySeconds is set.
     "deployment-flashes": ("ready", "", "", ""),
-    "deployment-never-ready": ("failed", "ProgressDeadlineExceeded", "", "has timed out progressing"),
+    "deployment-never-ready": ("failed", "ReadinessProbeFailed", "main", "has timed out progressing"),
     "deployment-oom": ("ready", "", "", ""),
     "jobset-succeeds": ("succeeded", "", "", ""),
     "jobset-worker-fails": ("failed", "Error", "main", "exit code 3"),
