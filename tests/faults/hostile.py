@@ -139,6 +139,11 @@ def _tokens(scene: Scene) -> Script:
     return lambda call: forward(partial(old, scene.proxy.token)) if call.stream else None
 
 
+def _ended_anywhere(scene: Scene) -> Trouble:
+    """End an answer as if it were whole; never twice at the same place, as nothing could tell that from its end."""
+    return forward(cut(int(10 ** scene.chance.uniform(3, 6)), cleanly=True))
+
+
 def _engine(call: Call) -> bool:
     return call.asker == "engine"
 
@@ -195,7 +200,7 @@ _ROWS: dict[str, _Row] = {
         how="watches and logs are broken off again and again, and a third of them then refused with 403",
         build=_at_random(
             1.0,
-            lambda scene: forbid if scene.chance.random() < 0.33 else forward(cut(30000, cleanly=True)),
+            lambda scene: forbid if scene.chance.random() < 0.33 else _ended_anywhere(scene),
             lambda call: call.stream,
         ),
         user_sees="which verb on which resource in which namespace is missing, once",
