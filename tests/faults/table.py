@@ -21,11 +21,13 @@ Row = dict[str, t.Any]
 
 
 def table(rows: dict[str, Row]) -> str:
-    """Return one line per group of faults."""
+    """Return one line per group of faults, and the names of those that were not injected."""
     lines = [_HEAD, "|---|---|---|---|---|---|---|---|"]
     for _, group in groupby((fault for fault in known() if fault.name in rows), key=lambda fault: fault.group):
         faults = list(group)
         lines.append(_line(faults, [rows[fault.name] for fault in faults]))
+    missing = [f"`{fault.name}`" for fault in known() if fault.name not in rows]
+    lines += ["", f"Not in the last run: {', '.join(missing)}."] if missing else []
     return "\n".join(lines) + "\n"
 
 
@@ -36,7 +38,7 @@ def _line(faults: list[Fault], rows: list[Row]) -> str:
     pattern = first.name if len(faults) == 1 else f"*@{first.name.partition('@')[2]}"
     cells = (
         first.group,
-        ", ".join(fault.how for fault in faults),
+        ", ".join(dict.fromkeys(fault.how for fault in faults)),
         str(sum(row["injected"] for row in rows)),
         str(sum(row["recovered"] for row in rows)),
         f"{statistics.median(seconds):.1f}" if seconds else "–",
