@@ -73,13 +73,18 @@ def _plain(step: dict[str, t.Any]) -> dict[str, t.Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in step.items()}
 
 
+def file_of(directory: Path) -> Path:
+    """Return the file of the pipeline in `directory`, which may be that file itself."""
+    return directory if directory.is_file() else directory / FILE
+
+
 def read(directory: Path) -> Pipeline:
     """Read `pipeline.yaml` of `directory` (or the file itself).
 
     Raises:
         InvalidInputError: with file, line and key of the mistake.
     """
-    path = directory if directory.is_file() else directory / FILE
+    path = file_of(directory)
     if not path.exists():
         raise InvalidInputError(
             f"pipeline {str(directory)!r}: there is no {FILE} in it. Name a directory that has one."

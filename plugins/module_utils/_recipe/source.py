@@ -92,6 +92,14 @@ class Source:
         line = self.lines.get(path)
         return self.name if line is None else f"{self.name}:{line}"
 
+    def below(self, path: KeyPath) -> Source:
+        """Return the mapping at `path` as a source of its own, whose values stand where they stand here."""
+        data: t.Any = self.data
+        for part in path:
+            data = data[part]
+        lines = {key[len(path) :]: line for key, line in self.lines.items() if key[: len(path)] == path}
+        return Source(name=self.name, data=data, lines=lines)
+
 
 def load(path: Path, *, shown: str | None = None, empty: bool = False) -> Source:
     """Read one YAML mapping; with `empty`, a file that says nothing is one too.

@@ -17,6 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     Step,
     check_release,
     choose,
+    file_of,
     helm_release,
     read,
     stays,
@@ -32,11 +33,13 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     Raises:
         InvalidInputError: with file, line and key of the first mistake.
     """
-    pipeline = read(_locate(params["pipeline"]))
+    where = _locate(params["pipeline"])
+    pipeline = read(where)
+    source = load(file_of(where))
     release = params["release"] or pipeline.name
-    for step in pipeline.steps:
+    for index, step in enumerate(pipeline.steps):
         check_release(helm_release(release, step.name, keep=stays(step)))
-        _check(step)
+        _check(step, source.below(("steps", index)))
     chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
     return {
         "changed": False,
@@ -52,11 +55,11 @@ def _locate(given: str) -> Path:
     return shipped if not path.exists() and shipped.exists() else path
 
 
-def _check(step: Step) -> None:
+def _check(step: Step, written: Source) -> None:
     chart = find(step.chart)
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
-        sources.append(Source(name=f"values of step {step.name}", data=step.values))
+        sources.append(written.below(("values",)))
     layered = layers(sources)
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)

@@ -254,8 +254,8 @@ def test_overview_of_the_demo() -> None:
     ("old", "new", "words"),
     [
         ("training/mpijob-distributed", "training/mpijob-distribted", "Did you mean 'training/mpijob-distributed'?"),
-        ("nnodes: 2", "nnodes: two", "values of step train: resources.nnodes: expected a whole number"),
-        ("nnodes: 2", "nnode: 2", "Did you mean 'nnodes'?"),
+        ("nnodes: 2", "nnodes: two", "pipeline.yaml:12: resources.nnodes: expected a whole number"),
+        ("nnodes: 2", "nnode: 2", "pipeline.yaml:12: "),
         ("until: condition=Available", "until: Available", "is no wait expression"),
         ("name: digits", f"name: {'d' * 50}", "has 56 characters; Helm allows 53"),
     ],
