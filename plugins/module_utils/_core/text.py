@@ -48,4 +48,5 @@ def clipped(line: bytes, width: int) -> str:
     """Return a log line as plain text of at most `width` bytes of it; a mark tells that there is more."""
     state = last_state(line)
     text = plain(state[:width].decode(errors="replace"))
-    return f"{text} ... ({len(state) - width:,} more bytes)" if len(state) > width else text
+    # How much more is not known while the line is still being written.
+    return f"{text} ... (clipped; the archive has it whole)" if len(state) > width else text

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 import typing as t
 
 import urllib3
@@ -62,6 +64,8 @@ class ContainerLog:
         self.ended = False
         # Whether the log may be gone soon.
         self.urgent = False
+        # When the answer under way began to come.
+        self.answered = math.inf
         self._previous, self._follow = False, True
         self._response: urllib3.BaseHTTPResponse | None = None
         # Counts what makes the answer under way useless: see `interrupt`.
@@ -142,6 +146,7 @@ class ContainerLog:
         self._begin()
         path = item("v1", "pods", kube.namespace, f"{self.instance.pod}/log")
         response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
+        self.answered = time.monotonic()
         reader = Unstamp(self.position, self._keeping.mask, seen=self._keeping.seen)
         try:
             if before != self._interrupts:
@@ -160,7 +165,7 @@ class ContainerLog:
                 self._take(archive, reader, reader.end(whole=proven))
                 return proven
         finally:
-            self._response = None
+            self._response, self.answered = None, math.inf
             response.close()
 
     def _agrees(self, reader: Unstamp) -> bool:

@@ -16,10 +16,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import CHANGED
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
@@ -33,7 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.session import Ses
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, new_run_id, rules, step_task, waits
+from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, following, new_run_id, rules, step_task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
 
 Params = Mapping[str, t.Any]
@@ -123,7 +121,9 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
     demand(kube, to_follow(ref))
-    task = _waiting(params, cluster=cluster, namespace=namespace, mask=mask, private=private)
+    followed = following(params, mask, private=private)
+    who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
+    task = Task(**who, chart="", **followed)
     started = clock.now()
     journal = Journal(task=task, started=started)
     journal.write()
@@ -142,28 +142,6 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     said = f"{ref}: {ending.told(human(finished - started))}"
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
-
-
-def _waiting(params: Params, *, cluster: str, namespace: str, mask: Mask, private: bool) -> Task:
-    name = params["name"]
-    return Task(
-        cluster=cluster,
-        namespace=namespace,
-        release=name,
-        step=name,
-        chart="",
-        run_id=params["run_id"] or new_run_id(name),
-        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
-        pipeline=name,
-        until=parse(params["until"]) if params["until"] else None,
-        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
-        progress=progress_pattern(params["progress"]) if params["progress"] else None,
-        waits=waits(params),
-        logs=params["logs"],
-        log_streams=params["log_streams"],
-        mask=mask,
-        private=private,
-    )
 
 
 def _kind(params: Params, kube: Kube) -> Kind:

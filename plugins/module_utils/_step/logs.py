@@ -19,8 +19,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Aud
 
 # Logs that are followed at the same time, each by a thread and a connection of its own.
 STREAMS = 32
-# Seconds a log is followed while others wait for their turn.
+# Seconds a log is followed while others wait for their turn; for their first one.
 _TURN = 15.0
+_FIRST_TURN = 2.0
 # How long nothing may arrive of a finished container's log before it is given up.
 _DRAIN = 5.0
 
@@ -34,9 +35,9 @@ class Logs:
         # The pods that had a name, in the order they came.
         self._uids: dict[str, list[str]] = {}
         self._changed = threading.Condition()
-        # When each waiting log may be read; when each one under way was begun, or last ended.
+        # When each waiting log may be read, those under way, and when each was read last.
         self._due: dict[ContainerLog, float] = {}
-        self._reading: dict[ContainerLog, float] = {}
+        self._reading: dict[ContainerLog, None] = {}
         self._last: dict[ContainerLog, float] = {}
         self._threads: list[threading.Thread] = []
         self._closed = False
@@ -88,11 +89,12 @@ class Logs:
             waiting = [log for log, due in self._due.items() if due <= now]
             if not waiting or len(self._reading) < self._streams:
                 return
-            patience = 0.0 if any(log.urgent for log in waiting) else _TURN
+            patience = _TURN if all(log in self._last for log in waiting) else _FIRST_TURN
+            patience = 0.0 if any(log.urgent for log in waiting) else patience
             # The leader's log is what people look at. Where all pods lead, half of them keep their place.
             kept = [log for log in self._reading if log.leads][: self._streams // 2]
-            others = [log for log, begun in self._reading.items() if log not in kept and now - begun >= patience]
-            chosen = sorted((log for log in others if not log.urgent), key=self._reading.__getitem__)[: len(waiting)]
+            others = [log for log in self._reading if log not in kept and now - log.answered >= patience]
+            chosen = sorted((log for log in others if not log.urgent), key=lambda log: log.answered)[: len(waiting)]
         for log in chosen:
             log.interrupt()
 
@@ -182,7 +184,7 @@ class Logs:
                 if ready:
                     log = min(ready, key=self._rank)
                     del self._due[log]
-                    self._reading[log] = now
+                    self._reading[log] = None
                     return log
                 self._changed.wait(min(self._due.values()) - now if self._due else None)
         return None

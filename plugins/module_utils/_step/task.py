@@ -141,6 +141,26 @@ def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float =
     )
 
 
+def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict[str, t.Any]:
+    """Return the fields of a task that say how its workload is followed.
+
+    Raises:
+        InvalidInputError: an expression is malformed, or a time is negative.
+    """
+    return {
+        "run_id": params["run_id"] or new_run_id(params.get("pipeline") or params.get("release") or params["name"]),
+        "runs_dir": Path(params["runs_dir"]).expanduser().absolute(),
+        "until": parse(params["until"]) if params["until"] else None,
+        "fail_on": tuple(parse(text) for text in params["fail_on"] or ()),
+        "progress": progress_pattern(params["progress"]) if params["progress"] else None,
+        "waits": waits(params),
+        "logs": params["logs"],
+        "log_streams": params["log_streams"],
+        "mask": mask,
+        "private": private,
+    }
+
+
 def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = None, private: bool = False) -> Task:
     """Return the task that the parameters of `helm_step` describe.
 
@@ -154,8 +174,6 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         release=params["release"],
         step=step,
         chart=params["chart"],
-        run_id=params["run_id"] or new_run_id(params["pipeline"] or params["release"]),
-        runs_dir=Path(params["runs_dir"]).expanduser().absolute(),
         recipes=tuple(params["recipe"] or ()),
         values=params["values"] or {},
         pipeline=params["pipeline"] or params["release"],
@@ -166,15 +184,8 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         force=params["force"],
         cleanup=params["cleanup"],
         after=tuple(params["after"] or ()),
-        until=parse(params["until"]) if params["until"] else None,
-        fail_on=tuple(parse(text) for text in params["fail_on"] or ()),
-        progress=progress_pattern(params["progress"]) if params["progress"] else None,
         retry=Retry(retries=params["retries"], on=tuple(params["retry_on"]), backoff=params["retry_backoff"]),
-        waits=waits(params),
-        logs=params["logs"],
-        log_streams=params["log_streams"],
-        mask=mask or Mask(),
-        private=private,
+        **following(params, mask or Mask(), private=private),
     )
     check_release(task.helm_release)
     if not re.fullmatch(r"[\w.-]+", task.run_id):

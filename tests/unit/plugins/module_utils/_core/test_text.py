@@ -49,7 +49,7 @@ def test_documents_keep_their_form() -> None:
     [
         (b"1%\r2%\r3%\r", "3%"),
         (b"windows\r", "windows"),
-        (b"y" * 30, "yyyyyyyyyy ... (20 more bytes)"),
+        (b"y" * 30, "yyyyyyyyyy ... (clipped; the archive has it whole)"),
         (b"x" * 30 + b"\rdone", "done"),
         (b"\xff\xfe", "\ufffd\ufffd"),
     ],

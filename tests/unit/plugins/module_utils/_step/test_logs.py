@@ -75,7 +75,7 @@ def node() -> t.Iterator[Node]:
 def test_more_logs_than_threads_are_all_read_while_none_has_ended(
     serve: Serve, tmp_path: Path, node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_TURN", 0.1)
+    monkeypatch.setattr(module, "_FIRST_TURN", 0.1)
     node.lines = {f"worker-{number}": [f"hello from {number}"] for number in range(20)}
     _, kube = serve(node.answer)
     logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=4)
