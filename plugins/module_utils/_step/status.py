@@ -40,7 +40,8 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
         "index": entry.index,
         "outcome": entry.outcome,
         "attempt": entry.attempt,
-        "took": human(ended - started),
+        # An attempt that waits for its back-off begins in the future.
+        "took": human(max(0.0, ended - started)),
         "age": human(now - ended) if entry.finished else "-",
         "started": entry.started,
         "finished": entry.finished,
