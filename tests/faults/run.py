@@ -23,11 +23,12 @@ sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / ".venv" / "c
 
 import hostile
 import interrupt
+import nodes
 import pairs
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs, hostile)
+SOURCES = (interrupt, pairs, hostile, nodes)
 
 
 def known() -> list[Fault]:

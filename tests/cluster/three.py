@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""A native cluster of three nodes whose processes, links and nodes can be made to fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from plays import kubectl_binary, until
+
+from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, native, processes, sweep
+from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
+
+_OPERATORS = {"mpi-operator": "mpi-operator", "kubeflow": "training-operator"}
+
+
+class Three:
+    """The cluster: the control plane and the operators on its first node, which no fault takes away."""
+
+    def __init__(self, name: str) -> None:
+        self.layout = Layout(name=name)
+        self.kubeconfig = str(self.layout.kubeconfig)
+        self.nodes = [self.layout.node(number) for number in (1, 2, 3)]
+        params = {"name": name, "state": "present", "nodes": None, "namespace": None, "images": ()}
+        params |= {"state_dir": self.layout.state_dir, "cache_dir": None, "tools_dir": None}
+        self._request = native.Request.of(params)
+
+    def kubectl(self, *arguments: str, check: bool = True) -> str:
+        """Run kubectl and return what it printed."""
+        command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+        assert done.returncode == 0 or not check, f"kubectl {' '.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    def is_ready(self, node: Node) -> bool:
+        """Return whether Kubernetes takes the node to be there."""
+        found = json.loads(self.kubectl("get", "node", node.name, "-o", "json"))["status"]["conditions"]
+        return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in found)
+
+    # -- what can happen to it
+
+    def restart(self, component: str) -> None:
+        """Kill a process as a crash would, and start it again."""
+        (row,) = (row for row in native.wanted(self._request, print).components if row.name == component)
+        processes.stop(self.layout, component, patience=0)
+        processes.start(row, self.layout)
+
+    def restart_operator(self, namespace: str) -> None:
+        """Kill an operator's pod; its Deployment makes another."""
+        self.kubectl("-n", namespace, "delete", "pod", "--all", "--grace-period=0", "--force")
+
+    def cut(self, node: Node) -> None:
+        """Take the node's link down: it goes on, and nobody can reach it."""
+        self._link(node, "down")
+
+    def join(self, node: Node) -> None:
+        """Set the node's link up again."""
+        self._link(node, "up")
+
+    def kill(self, node: Node) -> None:
+        """End everything of the node at once, with nothing said to anybody, as when an instance is terminated."""
+        self.cut(node)
+        inode = node.netns_path.stat().st_ino
+        found = {int(pid) for pid in sweep.leftovers(self.layout)["processes"]}
+        inside = {pid for pid in found if processes.netns_inode(pid) == inode}
+        processes.end(inside | cgroups.members(node.cgroup), patience=0)
+
+    def forget(self, node: Node) -> None:
+        """Delete the node as soon as it is silent: so does the cloud's controller when the instance is gone."""
+        until(lambda: not self.is_ready(node), f"{node.name} is not ready")
+        self.kubectl("delete", "node", node.name)
+
+    def drain(self, node: Node) -> None:
+        """Evict the node's pods, and leave them as little time as a spot instance that is taken back at once."""
+        words = ("--ignore-daemonsets", "--delete-emptydir-data", "--force", "--grace-period=2", "--timeout=120s")
+        self.kubectl("drain", node.name, *words)
+
+    # -- how it is put right
+
+    def reserve_first(self) -> None:
+        """Let new pods run on the other nodes only."""
+        self.kubectl("cordon", self.nodes[0].name)
+
+    def open_all(self, *, but: Node | None = None) -> None:
+        """Let new pods run everywhere; `but` is a node that is not there."""
+        self.kubectl("uncordon", *(node.name for node in self.nodes if node != but))
+
+    def repair(self) -> None:
+        """Bring back whatever is missing."""
+        for node in self.nodes:
+            # One that was forgotten is there again, and open, when its kubelet starts.
+            self.kubectl("uncordon", node.name, check=False)
+        native.ensure(self._request, check=False, say=lambda _: None)
+
+    def keep_operators(self) -> None:
+        """Hold the operators on the first node."""
+        chosen = {"spec": {"template": {"spec": {"nodeSelector": {"kubernetes.io/hostname": self.nodes[0].name}}}}}
+        for namespace, name in _OPERATORS.items():
+            self.kubectl("-n", namespace, "patch", "deployment", name, "-p", json.dumps(chosen))
+        for namespace, name in _OPERATORS.items():
+            self.kubectl("-n", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
+
+    def _link(self, node: Node, state: str) -> None:
+        command = ["ip", "-netns", self.layout.netns, "link", "set", f"node-{node.number}", state]
+        subprocess.run(command, check=True)
