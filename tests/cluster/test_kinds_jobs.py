@@ -16,6 +16,8 @@ from space import Space
 
 pytestmark = [pytest.mark.cluster, pytest.mark.operators]
 
+# Ray takes a minute to start where it has a processor for itself.
+LONG = 500
 BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS)}
 
 
@@ -46,6 +48,7 @@ GOOD = {
     "jax-succeeds": Good("trained", frozenset({"worker-0"})),
     "jobset-succeeds": Good("trained", frozenset({"driver-0", "worker-0", "worker-1"})),
     "train-succeeds": Good("trained", frozenset({"node-0", "node-1"})),
+    "rayjob-succeeds": Good("trained", frozenset({"submitter", "head", "small-0"})),
 }
 BAD = {
     "job-exits-3": Bad("pod", "Error", "exit code 3"),
@@ -57,6 +60,9 @@ BAD = {
     "jax-fails": Bad("worker-0", "Error", "exit code 3"),
     "jobset-worker-fails": Bad("worker-1", "Error", "exit code 3"),
     "train-node-fails": Bad("node-1", "Error", "exit code 3"),
+    # The submitter of a Ray job that failed ends well itself: the RayJob says how it ended.
+    "rayjob-fails": Bad("", "AppFailed", "exit code 3"),
+    "rayjob-invalid": Bad("", "ValidationFailed", "cannot have TTLSecondsAfterFinished"),
 }
 
 
@@ -67,7 +73,8 @@ def test_success(name: str, space: Space) -> None:
     for _, body in scenario.before:
         space.apply(body)
     chart, values = write(space.directory / "chart", [scenario.workload])
-    shown = space.task("helm_step", release="run", chart=str(chart), values=values, timeout=300)
+    step = {"release": "run", "chart": str(chart), "values": values, "timeout": 400}
+    shown = space.start_task("helm_step", **step).end(seconds=LONG)
     assert "changed=1" in shown
     record = space.record("run")
     assert record["outcome"] == "succeeded"
@@ -83,7 +90,7 @@ def test_failure(name: str, space: Space) -> None:
     scenario, expected = BY_NAME[name], BAD[name]
     for body in (*(body for _, body in scenario.before), scenario.workload):
         space.apply(body)
-    shown = space.task("workload_wait", 2, **_name_of(scenario.workload), timeout=300)
+    shown = space.start_task("workload_wait", **_name_of(scenario.workload), timeout=400).end(2, seconds=LONG)
     record = space.record(name)
     cause = record["cause"]
     assert (record["outcome"], cause["reason"]) == ("failed", expected.reason)

@@ -46,10 +46,19 @@ _GOES_ON: Mapping[str, Verdict] = {
 }
 
 
+def _gist(message: str) -> str:
+    """Return what Ray says as one line: without the logs it repeats, of a traceback what it ends with."""
+    said = message.partition(", last available logs")[0].partition("Traceback (most recent call last)")[0]
+    line = " ".join(said.split())
+    if "Traceback (most recent call last)" not in message:
+        return line
+    return f"{line.rstrip(':')}: {message.strip().splitlines()[-1].strip()}"
+
+
 def _ray_job(entry: Document) -> Verdict:
     seen = status(entry)
     deployed, job = str(seen.get("jobDeploymentStatus") or ""), str(seen.get("jobStatus") or "")
-    reason, message = str(seen.get("reason") or ""), str(seen.get("message") or "")
+    reason, message = str(seen.get("reason") or ""), _gist(seen.get("message") or "")
     if deployed == "Complete":
         # STOPPED is Complete as well: somebody cancelled the Ray job.
         said = f"its Ray job is {job or 'in no state'}. {message}".strip()
@@ -80,7 +89,7 @@ def _serving(entry: Document) -> Verdict:
     upgrades = bool(new.get("rayClusterName")) or is_true(entry, "UpgradeInProgress")
     apps: Mapping[str, Document] = (new if upgrades else old).get("applicationStatuses") or {}
     for app, found in sorted(apps.items()):
-        message = f"Serve application {app}: {found.get('message') or 'no message'}"
+        message = f"Serve application {app}: {_gist(found.get('message') or 'no message')}"
         # Serve replaces unhealthy replicas, but what it could not deploy it tries again only when it is changed.
         if found.get("status") == "UNHEALTHY":
             return Verdict(state="running", reason="UNHEALTHY", message=message)

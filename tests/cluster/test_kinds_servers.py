@@ -1,0 +1,70 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every kind that serves, driven to ready and to failure by the controller it belongs to."""
+
+from __future__ import annotations
+
+import pytest
+from any_chart import write
+from operator_workloads import OPERATOR_SCENARIOS
+from ray_workloads import RAY_SCENARIOS
+from recorded_workloads import SCENARIOS
+from space import Space
+
+pytestmark = [pytest.mark.cluster, pytest.mark.operators]
+
+# Ray takes a minute to start where it has a processor for itself.
+LONG = 500
+BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS)}
+# Who took part.
+READY = {
+    "deployment-ready": {"pod"},
+    "statefulset-ready": {"replica-0", "replica-1"},
+    "lws-ready": {"leader-0", "worker-0-1"},
+    "rayservice-ready": {"head"},
+}
+# Reason and words of the message.
+BAD = {
+    "deployment-crash-loop": ("CrashLoop", "exit code 7"),
+    "statefulset-crash-loop": ("CrashLoop", "exit code 7"),
+    "lws-worker-crashes": ("CrashLoop", "exit code 7"),
+    "rayservice-fails": ("DEPLOY_FAILED", "no_such_app"),
+}
+
+
+@pytest.mark.parametrize("name", READY)
+def test_ready(name: str, space: Space) -> None:
+    """As a step that is kept: it ends ready, a second run finds it so, and stop takes it away."""
+    scenario = BY_NAME[name]
+    for _, body in scenario.before:
+        space.apply(body)
+    chart, values = write(space.directory / "chart", [scenario.workload])
+    step = {"release": "run", "chart": str(chart), "values": values, "keep": True, "timeout": 400}
+    shown = space.start_task("helm_step", **step).end(seconds=LONG)
+    assert "changed=1" in shown
+    record = space.record("run")
+    assert record["outcome"] == "ready"
+    assert {pod["role"] for pod in record["pods"]} == READY[name]
+    assert space.releases() == ["run"]
+    assert "changed=0" in space.task("helm_step", **step)
+    space.play("stop", release="run")
+    assert space.releases() == []
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_failure(name: str, space: Space) -> None:
+    """As somebody else's workload: what keeps it from ever being ready is said, and not waited for."""
+    scenario = BY_NAME[name]
+    workload = scenario.workload
+    for body in (*(body for _, body in scenario.before), workload):
+        space.apply(body)
+    play = space.start_task(
+        "workload_wait",
+        api_version=workload["apiVersion"], kind=workload["kind"], name=name, max_restarts=1, timeout=400,
+    )  # fmt: skip
+    shown = play.end(2, seconds=LONG)
+    reason, words = BAD[name]
+    record = space.record(name)
+    assert (record["outcome"], record["cause"]["reason"]) == ("failed", reason)
+    assert words in record["cause"]["message"]
+    assert words in shown
