@@ -28,7 +28,6 @@ BAD = {
     "deployment-crash-loop": ("CrashLoop", "exit code 7"),
     "statefulset-crash-loop": ("CrashLoop", "exit code 7"),
     "lws-worker-crashes": ("CrashLoop", "exit code 7"),
-    "rayservice-fails": ("DEPLOY_FAILED", "no_such_app"),
 }
 
 
