@@ -160,7 +160,7 @@ HOSTS = {
         ("empty.kubeconfig: it names no cluster",),
     ),
     "unknown context": Host(lambda _: {"kube_context": "absent"}, ("no context 'absent'", "Known: ")),
-    "no permission": Host(_nobody, ('cannot get resource "configmaps"', "Ask the cluster's owner")),
+    "no permission": Host(_nobody, ('cannot get resource "secrets"', "Ask the cluster's owner")),
     "wrong credentials": Host(_expired, ("refuses these credentials (401)",)),
     "absent namespace": Host(
         lambda _: {"kube_namespace": "absent-one"},

@@ -138,7 +138,7 @@ def test_a_pod_deleted_as_soon_as_it_ends_leaves_its_whole_log(space: Space) -> 
 
 
 def test_every_rank_is_shown_with_its_name_and_a_deleted_pod_is_archived(space: Space) -> None:
-    both = {**_short_lived("ranks", "echo rank $JOB_COMPLETION_INDEX; trap 'exit 0' TERM; sleep 60 & wait")}
+    both = {**_short_lived("ranks", "echo rank $JOB_COMPLETION_INDEX; trap 'exit 3' TERM; sleep 60 & wait")}
     both["spec"] |= {"completions": 2, "parallelism": 2, "completionMode": "Indexed"}
     both["spec"].pop("ttlSecondsAfterFinished")
     space.apply(both)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[4]
 REFUSED: dict[str, tuple[dict[str, t.Any], str]] = {
     "helm_step": ({"release": "r", "chart": "no/such", "kubeconfig": "KUBECONFIG"}, "not in the catalogue"),
     "mpi_job_wait": ({"name": "x", "kubeconfig": "/no/such/file"}, "kubeconfig /no/such/file: no such file"),
-    "workload_wait": ({"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"}, "not a workload that can be followed"),
+    "workload_wait": ({"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"}, "kind 'Jbo': nothing is known"),
     "run_info": ({}, "no cluster: 'kubeconfig' is not set"),
     "run_stop": ({"release": "r", "kubeconfig": "/no/such/file"}, "no such file"),
     "pipeline_info": ({"pipeline": "/no/such/pipeline"}, "there is no pipeline.yaml in it"),
