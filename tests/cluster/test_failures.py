@@ -109,5 +109,5 @@ def test_a_job_that_takes_too_long(space: Space) -> None:
 
     record = space.record("run")
     assert record["outcome"] == "timed_out"
-    assert record["cause"]["message"].startswith("it was still running after 4 s: 1 running.")
+    assert record["cause"]["message"].startswith("it was still running after 4 s: pods 1 running.")
     assert space.log("run")[0] == "tick 1"
