@@ -139,7 +139,11 @@ _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
         UnreachableError,
         "{said}",
     ),
-    (r"(?P<said>.*(?:an error on the server|the client to provide credentials).*)", UnreachableError, "{said}"),
+    (
+        r"(?P<said>.*(?:an error on the server|the client to provide credentials|\bUnauthorized\b).*)",
+        UnreachableError,
+        "{said}",
+    ),
     (r"(?P<said>.*(?:object has been modified|unexpected end of JSON).*)", UnreachableError, "{said}"),
 )
 # Where Helm says why something was not deleted; its last line does not.

@@ -59,6 +59,7 @@ MEANT: dict[str, tuple[type[EksError], str]] = {
     "install-server-error": (UnreachableError, 'an error on the server ("unknown")'),
     "install-throttled": (UnreachableError, "too many requests"),
     "install-token-expired": (UnreachableError, "asked for the client to provide credentials"),
+    "uninstall-token-expired": (UnreachableError, "Failed to purge the release: Unauthorized"),
     "unknown-field": (CommandError, ".spce: field not declared in schema"),
     "unreachable": (UnreachableError, "connection refused"),
     "values-absent": (CommandError, "helm template unit-a: open nowhere.yaml: no such file or directory"),
