@@ -101,8 +101,6 @@ def helm_step(
     helm = helm_for(params, kube)
     task = step_task({**params, "namespace": kube.namespace}, cluster=cluster, mask=mask, private=private)
     run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=told)
-    if check or diff:
-        run.render()
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
     if check:
         return {**_predict(run), **shown}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
@@ -37,7 +38,6 @@ class StepRun:
     helm: Helm
     say: Say
     clock: Clock = field(default_factory=Clock)
-    plan: Plan = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.kube, self.task.release)
@@ -53,15 +53,14 @@ class StepRun:
             clock=self.clock,
         )
 
-    @property
-    def subject(self) -> str:
-        """The workload, for messages."""
-        return str(self.plan.ref)
+    @cached_property
+    def plan(self) -> Plan:
+        """What would be installed, rendered when it is first asked for; a step that is skipped does without.
 
-    def render(self) -> Plan:
-        """Render what would be installed; a step that is skipped does without."""
-        self.plan = make_plan(self.task, self.draft, self.helm, self.kube)
-        return self.plan
+        Raises:
+            InvalidInputError: a template refuses the values, or renders no workload or several.
+        """
+        return make_plan(self.task, self.draft, self.helm, self.kube)
 
     def decide(self) -> Decision:
         """Return what is to be done now."""
@@ -79,8 +78,7 @@ class StepRun:
         decision = self.decide()
         if decision.action == "skip" and not decision.uninstall:
             return self._skip(decision)
-        # A template that refuses its values does so before anything is touched.
-        self.render()
+        # Rendered by now: a template that refuses its values does so before anything is touched.
         demand(self.kube, to_follow(self.plan.ref))
         self._acquire()
         try:

@@ -77,7 +77,7 @@ def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, t.Any], **more: t
 
 
 def test_a_plan_holds_what_will_be_installed(tmp_path: Path, clock: FakeClock) -> None:
-    plan = stage(tmp_path, clock, {}).run.render()
+    plan = stage(tmp_path, clock, {}).run.plan
     assert (plan.kind.kind, plan.ref.namespace) == ("Job", "team")
     assert str(plan.ref) in plan.objects
     assert plan.values == VALUES
@@ -129,7 +129,7 @@ SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
 
 def install(found: Stage) -> None:
     run = found.run
-    plan = run.render()
+    plan = run.plan
     run.lock.acquire(patience=0, say=found.said.append)
     journal = Journal(task=run.task, started=0.0)
     run.installer.install(plan, Decision(action="install", why=""), begun(run.task, plan.identity, 0.0), journal)
@@ -204,7 +204,7 @@ def test_what_a_dead_helm_left_is_taken_over_only_when_it_is_whole(
     tmp_path: Path, clock: FakeClock, interrupted: bool, workload: bool, later: bool, whole: bool
 ) -> None:
     found = stage(tmp_path, clock, {})
-    plan = found.run.render()
+    plan = found.run.plan
     if workload:
         found.kube.put(plan.ref.path, {"metadata": {"name": plan.ref.name}})
     if later:
@@ -253,7 +253,7 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
 
 def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
-    plan = found.run.render()
+    plan = found.run.plan
     (selector,) = plan.kind.selectors(plan.workload)
     key, _, value = selector["labelSelector"].partition("=")
     path = "/api/v1/namespaces/team/pods/old"
@@ -271,7 +271,7 @@ def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock
 
 def test_pods_that_never_go_away_are_named_with_a_remedy(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
-    plan = found.run.render()
+    plan = found.run.plan
     (selector,) = plan.kind.selectors(plan.workload)
     key, _, value = selector["labelSelector"].partition("=")
     metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
