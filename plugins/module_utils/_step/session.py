@@ -68,7 +68,8 @@ class Session:
         for line in (*self._observer.screen.drain(), *lines):
             self._say(line)
         self._observer.follow_logs(state, change)
-        if not state.ending:
+        # Twice within what an explanation waits; a thousand pods that start at once need not be gone through each time.
+        if isinstance(change, changes.Tick | changes.Wrote) and not state.ending:
             self._surroundings.look(state, change.at)
         if (state.phases, state.beat) != before:
             self._journal.write(phases=record.phases(state, None), **record.course(state))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
-    ConflictError,
     EksError,
     ForbiddenError,
 )
@@ -102,7 +101,7 @@ class Surroundings:
         except (AbsentError, ForbiddenError):
             self._denied.add(query)
             return []
-        except (EksError, ConflictError):
+        except EksError:
             return []
         # Items of a list do not carry their own kind.
         return [{**entry, "kind": query.kind} for entry in answer.get("items") or []]
