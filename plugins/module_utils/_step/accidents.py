@@ -26,10 +26,9 @@ def since(before: Document | None, pod: Document, state: State, rules: Rules) ->
     if before is None or not goes_on or state.accidents >= _SAID or pod_view.deleted_since(pod) is not None:
         return ()
     known = {container.name: ended_at(container) for container in failures(before)}
-    warnings = events.about_pod(events.by_subject(state.warnings.values()), pod)
-    causes = [
-        replace(of_instance(pod, container, warnings), role=rules.kind.role(pod), remedy="")
-        for container in failures(pod)
-        if ended_at(container) != known.get(container.name)
-    ]
+    fresh = [container for container in failures(pod) if ended_at(container) != known.get(container.name)]
+    if not fresh:
+        return ()
+    warnings, role = events.about_pod(events.by_subject(state.warnings.values()), pod), rules.kind.role(pod)
+    causes = (replace(of_instance(pod, container, warnings), role=role, remedy="") for container in fresh)
     return tuple(map(str, causes))

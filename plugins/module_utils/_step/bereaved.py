@@ -9,7 +9,7 @@ new worker in the lost one's place, which mpirun does not know, and the job "run
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -19,6 +19,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Caus
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import of_pod
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 
+# Warnings by what they are about.
+_Subjects = Mapping[str, tuple[Document, ...]]
 # A worker created this many seconds after the launcher began is not one that it began with; clocks differ a little.
 _LATER = 5.0
 _WHY = "The other ranks wait for it, and its successor cannot take its place."
@@ -26,35 +28,33 @@ _WHY = "The other ranks wait for it, and its successor cannot take its place."
 
 def bereavements(state: State, rules: Rules) -> Iterator[Suspicion]:
     """Yield the loss of ranks that the running leader cannot do without; a line from any of them ends the doubt."""
-    began = _began(state, rules)
+    leader = rules.kind.leader(state.workload) if rules.kind.bound and state.workload is not None else None
+    began = _began(leader, state, rules)
     if began is None:
         return
+    subjects = events.by_subject(state.warnings.values())
     for name, pod in sorted(state.pods.items()):
-        cause = None if rules.kind.role(pod) == _leader(state, rules) else _loss(name, pod, state, began)
+        cause = None if rules.kind.role(pod) == leader else _loss(name, pod, state, began, subjects)
         if cause:
             said = Cause.of(cause.reason, cause.object, f"{cause.message} {_WHY}")
             yield Suspicion(key=f"rank lost {state.wrote}", grace=rules.patience.lost_rank, cause=said)
 
 
-def _leader(state: State, rules: Rules) -> str | None:
-    return rules.kind.leader(state.workload) if state.workload is not None else None
-
-
-def _began(state: State, rules: Rules) -> float | None:
+def _began(leader: str | None, state: State, rules: Rules) -> float | None:
     """Return when the leader that runs now began, `None` without one or where ranks can be replaced."""
-    if not rules.kind.bound:
+    if leader is None:
         return None
     starts = [
         from_iso(container.started)
         for pod in state.live.values()
-        if rules.kind.role(pod) == _leader(state, rules)
+        if rules.kind.role(pod) == leader
         for container in pod_view.containers(pod)
         if container.state == "running" and container.started and not container.init
     ]
     return max(starts, default=None)
 
 
-def _loss(name: str, pod: Document, state: State, began: float) -> Cause | None:
+def _loss(name: str, pod: Document, state: State, began: float, subjects: _Subjects) -> Cause | None:
     """Return what took away the rank that the leader began with, `None` when it is still there."""
     if pod_view.created(pod) > began + _LATER:
         lost = state.former.get(name)
@@ -62,7 +62,6 @@ def _loss(name: str, pod: Document, state: State, began: float) -> Cause | None:
         lost = pod
     else:
         return None
-    subjects = events.by_subject(tuple(state.warnings.values()))
     whole = of_pod(lost, events.about_pod(subjects, lost)) if lost else None
     if whole:
         return whole[0]

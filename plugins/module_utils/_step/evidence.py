@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._step import events
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIRECTORY as MARKS
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
@@ -48,7 +49,7 @@ def write_state(task: Task, state: State) -> None:
     if state.workload is not None:
         _write(task, "workload.yaml", _stream(task, [state.workload]).removeprefix("---\n"))
     _write(task, "pods.yaml", _stream(task, [pod for _, pod in sorted(state.pods.items())]))
-    _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=_moment)))
+    _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=events.seen)))
 
 
 def keeping(task: Task, *, former: bool, seen: float = 0.0) -> Keeping:
@@ -78,7 +79,3 @@ def without_noise(entry: Document) -> Document:
     """Return the object without `managedFields`, which nobody reads."""
     metadata: dict[str, t.Any] = {key: value for key, value in entry["metadata"].items() if key != "managedFields"}
     return {**entry, "metadata": metadata}
-
-
-def _moment(event: Document) -> str:
-    return str(event.get("lastTimestamp") or event.get("eventTime") or event["metadata"].get("creationTimestamp"))

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -28,7 +26,7 @@ def replaced(before: Document | None, after: Document) -> int:
 def count(state: State, rules: Rules) -> int:
     """Return every restart so far; pods of a server's earlier life do not count."""
     after = rules.started if rules.kind.serves else 0.0
-    pods = [pod for pod in state.pods.values() if _born(pod) + 1 > after]
+    pods = [pod for pod in state.pods.values() if pod_view.created(pod) + 1 > after]
     by_role: dict[str, list[Document]] = {}
     for pod in pods:
         by_role.setdefault(rules.kind.role(pod), []).append(pod)
@@ -45,7 +43,7 @@ def _followed(pods: list[Document], gone: frozenset[str], *, serves: bool) -> in
         if pod_view.phase(pod) == "Failed"
         or (not serves and pod_view.name(pod) in gone and pod_view.phase(pod) != "Succeeded")
     )
-    followed, births = 0, iter(sorted(map(_born, pods)))
+    followed, births = 0, iter(sorted(map(pod_view.created, pods)))
     for end in ends:
         # Times have whole seconds: a pod may be followed in the second it ended in, but not by itself.
         if next((born for born in births if born >= end), None) is None:
@@ -54,15 +52,6 @@ def _followed(pods: list[Document], gone: frozenset[str], *, serves: bool) -> in
     return followed
 
 
-def _born(pod: Document) -> float:
-    return _moment([pod["metadata"].get("creationTimestamp")])
-
-
 def _ended(pod: Document) -> float:
-    ends = [container.finished for container in pod_view.containers(pod)]
-    end = _moment([*ends, pod["metadata"].get("deletionTimestamp")])
-    return max(end, _born(pod) + 0.5)
-
-
-def _moment(times: Iterable[str | None]) -> float:
-    return max((from_iso(time) for time in times if time), default=0.0)
+    times = [*(one.finished for one in pod_view.containers(pod)), pod["metadata"].get("deletionTimestamp")]
+    return max([pod_view.created(pod) + 0.5, *map(from_iso, filter(None, times))])
