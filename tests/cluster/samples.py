@@ -44,7 +44,9 @@ def server(answer: str, **more: t.Any) -> Json:
     """Return the recipe of a small HTTP server that answers everything with `answer`."""
     loop = "while ($c = $s->accept) { while (<$c>) { last if /^\\r?$/ } print $c $a; close $c }"
     listen = "$s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1)"
-    program = f'$a = "HTTP/1.0 200 OK\\r\\n\\r\\n{answer}\\n"; {listen}; {loop}'
+    # The first process of a container has no default answer to SIGTERM: it would be waited for until it is killed.
+    ends = "$SIG{TERM} = sub { exit }"
+    program = f'{ends}; $a = "HTTP/1.0 200 OK\\r\\n\\r\\n{answer}\\n"; {listen}; {loop}'
     probe = {"period_secs": 1}
     return {
         "image": {"name": IMAGE},
