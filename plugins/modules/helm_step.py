@@ -47,6 +47,12 @@ options:
         and a changed recipe upgrades it in place.
       - When omitted, as the chart's annotation C(mlops.eks/until) says.
     type: bool
+  workload:
+    description:
+      - Which of the chart's objects decides the step, as V(Kind/name), or V(Kind) where the chart renders one of it.
+      - When omitted, what runs to completion, else what serves, else a bare Pod, else the one object of a custom kind;
+        a chart that renders several of the same rank is refused. Any object can be followed by O(until).
+    type: str
   cleanup:
     description: When to uninstall a release whose workload has ended.
     type: str
@@ -196,6 +202,7 @@ ARGUMENT_SPEC = {
     "recipe": {"type": "list", "elements": "path"},
     "values": {"type": "dict"},
     "keep": {"type": "bool"},
+    "workload": {"type": "str"},
     "cleanup": {"type": "str", "choices": ["always", "on_success", "never"], "default": "always"},
     "force": {"type": "bool", "default": False},
     "replace": {"type": "bool", "default": False},

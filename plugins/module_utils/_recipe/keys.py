@@ -54,6 +54,7 @@ STEP_KEYS = {
     "timeout": Key(int, "a whole number of seconds, more than 0", least=1),
     "keep": Key(bool, "true or false"),
     "progress": Key(str, "a pattern with a group (?P<done>…)"),
+    "workload": Key(str, "Kind or Kind/name, such as Deployment"),
     "until": Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
     **{name: Key(int, "a whole number, 0 or more") for name in LIMITS},
     "retry_on": Key(list, f"a list of {', '.join(RETRY_ON)}"),

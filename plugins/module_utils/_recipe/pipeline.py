@@ -47,6 +47,7 @@ class Step:
     keep: bool | None = None
     progress: str | None = None
     retry_on: tuple[str, ...] | None = None
+    workload: str | None = None
     until: str | None = None
     fail_on: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict)
@@ -178,6 +179,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
         keep=data.get("keep"),
         progress=data.get("progress"),
         retry_on=tuple(data["retry_on"]) if "retry_on" in data else None,
+        workload=data.get("workload"),
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
         limits={name: data[name] for name in LIMITS if name in data},

@@ -83,7 +83,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
     with value_files(task) as files:
         text = helm.template(task.helm_release, draft.chart.path, files)
     manifest = tuple(entry for entry in yaml.load_all(text, Loader=_Loader) if entry)
-    workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None)
+    workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
     return Plan(
         **vars(draft),

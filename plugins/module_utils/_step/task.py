@@ -71,6 +71,8 @@ class Task:
     force: bool = False
     cleanup: str = "always"
     after: tuple[str, ...] = ()
+    # Which of the chart's objects decides the step, as `Kind` or `Kind/name`, where that is not plain.
+    workload: str | None = None
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
     progress: re.Pattern[str] | None = None
@@ -183,6 +185,7 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         replace=params["replace"],
         force=params["force"],
         cleanup=params["cleanup"],
+        workload=params["workload"] or None,
         after=tuple(params["after"] or ()),
         retry=Retry(retries=params["retries"], on=tuple(params["retry_on"]), backoff=params["retry_backoff"]),
         **following(params, mask or Mask(), private=private),

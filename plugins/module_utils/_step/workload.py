@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import discover
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind, unknown
@@ -16,25 +17,26 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 _SPELLING = "condition=TYPE or jsonpath={.status.phase}=VALUE"
 
 
-def choose(manifest: Iterable[Document], *, chart: str, until: bool) -> Document:
+def choose(manifest: Iterable[Document], *, chart: str, until: bool, wanted: str | None = None) -> Document:
     """Return the object that decides the step: what runs to completion, else what serves, else a bare pod.
 
-    A chart without any of these has one object of a custom kind, and the step says by `until` how it ends.
+    A chart without any of these has one object of a custom kind, and the step says by `until` how it ends. Where this
+    is another object than the one to follow, or several, `wanted` says which: `Kind/name`, or `Kind` where that is one.
 
     Raises:
         InvalidInputError: there is none, or there are several.
     """
     entries = [entry for entry in manifest if not _is_hook(entry)]
-    known = {rank: [one for one in entries if _rank(one) == rank] for rank in range(3)}
-    best = next((rows for rows in known.values() if rows), None)
-    custom = [entry for entry in entries if _is_custom(entry)]
-    if best is None and not (custom and until):
+    named = [entry for entry in entries if wanted in (None, entry["kind"], _name(entry))]
+    if wanted and not named:
+        raise InvalidInputError(_absent(entries, wanted, chart))
+    known = ([one for one in named if _rank(one) == rank] for rank in range(3))
+    custom = named if wanted else [entry for entry in named if _is_custom(entry)]
+    candidates = next((rows for rows in known if rows), custom if until else [])
+    if not candidates:
         raise InvalidInputError(_none(entries, custom, chart))
-    candidates = best or custom
     if len(candidates) > 1:
-        raise InvalidInputError(
-            f"chart {chart}: renders several workloads ({_names(candidates)}). A step has exactly one."
-        )
+        raise InvalidInputError(_several(candidates, chart))
     return candidates[0]
 
 
@@ -74,7 +76,26 @@ def _is_hook(entry: Document) -> bool:
 
 
 def _names(entries: Iterable[Document]) -> str:
-    return ", ".join(f"{entry['kind']}/{entry['metadata']['name']}" for entry in entries)
+    return ", ".join(map(_name, entries))
+
+
+def _name(entry: Document) -> str:
+    return f"{entry['kind']}/{entry['metadata']['name']}"
+
+
+def _absent(entries: list[Document], wanted: str, chart: str) -> str:
+    workloads = [entry for entry in entries if _rank(entry) is not None or _is_custom(entry)]
+    words = {word for entry in workloads for word in (entry["kind"], _name(entry))}
+    return f"chart {chart}: renders no {wanted}, which workload asks for.{did_you_mean(wanted, words)}"
+
+
+def _several(candidates: list[Document], chart: str) -> str:
+    kinds = [entry["kind"] for entry in candidates]
+    example = kinds[0] if kinds.count(kinds[0]) == 1 else _name(candidates[0])
+    return (
+        f"chart {chart}: renders several workloads ({_names(candidates)}). One of them decides the step: "
+        f"say which by workload, as Kind or Kind/name, for example workload: {example}."
+    )
 
 
 def _none(entries: list[Document], custom: list[Document], chart: str) -> str:

@@ -151,6 +151,7 @@ def test_a_good_one(tmp_path: Path) -> None:
         ("timeout: 900", "progress: 7", "DIR/pipeline.yaml:13: progress: expected a pattern with a group (?P<done>…)"),
         ("keep: true", "keep: 'true'", "DIR/pipeline.yaml:18: keep: expected true or false, found 'true'."),
         ("values:\n      resources: {nnodes: 2}", "values: [1]", "DIR/pipeline.yaml:11: values: expected a mapping"),
+        ("until: condition=Available", "workload: [Job]", "DIR/pipeline.yaml:19: workload: expected Kind or Kind/name"),
         ("until: condition=Available", "until: [x]", "DIR/pipeline.yaml:19: until: expected condition=TYPE"),
         ("fail_on: [condition=A,", "fail_on: [3,", "DIR/pipeline.yaml:20: fail_on: expected"),
     ],

@@ -54,13 +54,49 @@ def test_a_hook_decides_nothing() -> None:
     assert choose(manifest, chart="c", until=False)["kind"] == "RayService"
 
 
+TWO_JOBS = (thing("batch/v1/Job", name="a"), thing("batch/v1/Job", name="b"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "until", "chosen"),
+    [
+        ("Deployment", False, "deployment"),
+        ("Deployment/deployment", False, "deployment"),
+        ("Job/a", False, "a"),
+        ("Job/b", False, "b"),
+        ("Thing", True, "thing"),
+        # Nobody would take it for a workload, but it can be asked how it is.
+        ("Service", True, "service"),
+    ],
+)
+def test_the_step_may_say_what_decides(wanted: str, until: bool, chosen: str) -> None:
+    manifest = [*map(thing, (*AROUND, "apps/v1/Deployment", "example.com/v1/Thing")), *TWO_JOBS]
+    assert choose(manifest, chart="c", until=until, wanted=wanted)["metadata"]["name"] == chosen
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("Job", r"renders several workloads \(Job/a, Job/b\).* for example workload: Job/a\.$"),
+        ("Job/c", r"chart c: renders no Job/c, which workload asks for\. Did you mean 'Job/[ab]'\?$"),
+        ("job", r"renders no job, which workload asks for\. Did you mean 'Job'\?$"),
+        ("TrainJob/x-y-z", r"renders no TrainJob/x-y-z, .*\. Known: Job, Job/a, Job/b\.$"),
+        ("Service", r"nothing is known of how Service/service ends\. Say it in the step: until: condition="),
+    ],
+)
+def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        choose([*map(thing, AROUND), *TWO_JOBS], chart="c", until=False, wanted=wanted)
+
+
 @pytest.mark.parametrize(
     ("rendered", "until", "message"),
     [
         (
             ("batch/v1/Job", "kubeflow.org/v1/PyTorchJob"),
             False,
-            r"chart c: renders several workloads \(Job/job, PyTorchJob/pytorchjob\)\. A step has exactly one\.",
+            r"chart c: renders several workloads \(Job/job, PyTorchJob/pytorchjob\)\. One of them decides the step: "
+            r"say which by workload, as Kind or Kind/name, for example workload: Job\.",
         ),
         (
             ("example.com/v1/Thing", "example.com/v1/Other"),
