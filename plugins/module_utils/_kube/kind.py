@@ -24,6 +24,8 @@ _OPERATORS = {
     "Exists": "{key}",
     "DoesNotExist": "!{key}",
 }
+# Seconds in which an operator has looked at a changed object again, also a busy one.
+_AGAIN = 30.0
 # Reasons of a failure that somebody ordered: no container is to blame.
 ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 
@@ -33,7 +35,7 @@ class Verdict:
     """What a workload's status says. `final` means nothing further will change on its own.
 
     A `reason` without `final` is a failure that the operator may still take back. The `message` of a good end is what
-    that end does not prove; `settle` is how many seconds it must stay before it counts.
+    that end does not prove; `settle` is how many seconds an end must stay before it counts.
     """
 
     state: State
@@ -149,12 +151,12 @@ def ready(entry: Document, template: Document) -> Verdict:
 
 
 def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:
-    """Return a failure; of an object that was changed, one that may be its earlier generation's and go away."""
-    return Verdict(state="pending" if is_changed(entry) else "failed", reason=reason, message=message)
+    """Return a failure; of an object that was changed, one that may be its earlier generation's and must stay."""
+    return Verdict(state="failed", reason=reason, message=message, settle=_AGAIN if is_changed(entry) else 0.0)
 
 
 def is_changed(entry: Document) -> bool:
-    """Return whether the object asks for something else than when it was created."""
+    """Return whether the object may ask for something else than when it was created: operators write to it, too."""
     return int(entry["metadata"].get("generation") or 1) > 1
 
 

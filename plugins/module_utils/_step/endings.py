@@ -35,9 +35,9 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     if isinstance(change, LockLost):
         return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
-    if state.verdict.state in ("succeeded", "ready") and change.at - state.judged >= state.verdict.settle:
-        return Ending(outcome=state.verdict.state, note=state.verdict.message)
-    if state.verdict.state == "failed":
+    if state.verdict.final and change.at - state.judged >= state.verdict.settle:
+        if state.verdict.state in ("succeeded", "ready"):
+            return Ending(outcome=state.verdict.state, note=state.verdict.message)
         return _failure(state, rules)
     if isinstance(change, WorkloadGone):
         said = "it was deleted while it ran."

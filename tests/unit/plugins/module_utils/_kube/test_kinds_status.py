@@ -47,6 +47,7 @@ def test_status(row: Document, case: Document) -> None:
     assert case["source"]
     verdict = judge(KINDS[row["api_version"], row["kind"]], entry_of(row, case), until=None, fail_on=())
     assert (verdict.state, verdict.reason) == (case["state"], case.get("reason", ""))
+    assert bool(verdict.settle) is case.get("settles", False)
     if "message" in case:
         assert verdict.message == case["message"]
     # What fails a step has a reason, and what ends it well has none.
