@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 import typing as t
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, MissingToolError
@@ -23,19 +23,26 @@ Argv = Sequence[str | Path]
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def run(argv: Argv, *, stdin: str | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> str:
+def run(
+    argv: Argv,
+    *,
+    stdin: str | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    good: Container[int] = (0,),
+) -> str:
     """Run `argv` to its end and return its standard output.
 
     Raises:
         MissingToolError: the program is not installed.
-        CommandError: it ended with a code other than 0; carries `command`, `rc`, `stderr`.
+        CommandError: it ended with a code that is not `good`; carries `command`, `rc`, `stderr`.
     """
     words = [str(word) for word in argv]
     try:
         done = subprocess.run(words, input=stdin, env=env, cwd=cwd, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise MissingToolError(f"Cannot run {words[0]!r}: it is not installed") from error
-    if done.returncode != 0:
+    if done.returncode not in good:
         raise failure(words, done.returncode, done.stderr or done.stdout)
     return done.stdout
 

@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.image_build impor
     ImageBuilder,
     StaticImage,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._local.kubectl import Kubectl, find_kubectl
 
 Params = Mapping[str, t.Any]
 Say = Callable[[str], None]
@@ -83,8 +84,8 @@ def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
     if check and not Path(params["kubeconfig"]).expanduser().exists():
         # The play that makes the cluster runs in check mode too: all that can be said is that everything would be new.
         return {"changed": True, "diff": {"prepared": f"{params['name']} would be installed\n"}}
-    kubectl = addon.Kubectl(
-        binary=addon.find_kubectl(params["kubectl_binary"], _path(params["cache_dir"])),
+    kubectl = Kubectl(
+        binary=find_kubectl(params["kubectl_binary"], _path(params["cache_dir"])),
         kubeconfig=str(_path(params["kubeconfig"])),
         context=params["context"],
     )

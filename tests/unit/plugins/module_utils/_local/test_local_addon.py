@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 
 
@@ -100,9 +99,3 @@ def pod(**status: object) -> dict[str, object]:
 )  # fmt: skip
 def test_reason_names_pod_and_cause(pods: list[dict[str, object]], words: str) -> None:
     assert addon.reason(pods) == words
-
-
-def test_missing_kubectl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingToolError, match="kubectl /no/kubectl is not installed"):
-        addon.find_kubectl("/no/kubectl", tmp_path)
