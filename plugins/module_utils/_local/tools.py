@@ -90,6 +90,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool(name="lws", binaries={"lws": "sigs.k8s.io/lws/cmd"}),
         Tool(name="kuberay", binaries={"kuberay": "github.com/ray-project/kuberay/ray-operator"}),
         Tool(name="kwok", binaries={"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
+        Tool(name="kueue", binaries={"kueue": "sigs.k8s.io/kueue/cmd/kueue"}),
     )
 }
 
