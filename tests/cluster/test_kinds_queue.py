@@ -76,6 +76,21 @@ def test_what_is_held_back_by_quota_says_so_and_goes_on_when_there_is_some(kind:
     assert space.record("queued")["outcome"] == "succeeded"
 
 
+def test_what_somebody_deactivates_waits_until_it_is_activated(space: Space, queue: str) -> None:
+    space.apply(_queued("Job", queue, "occupant", "90m", SLEEP))
+    until(lambda: any(one["status"].get("ready") for one in space.get("jobs")), "the occupant runs", LONG)
+    space.apply(_queued("Job", queue, cpu="20m"))
+    held = until(lambda: [one for one in space.names("workloads") if "queued" in one], "it has a Workload", LONG)
+    activate = ("patch", "workload", *held, "--type=merge", "-p")
+    space.kubectl(*activate, '{"spec": {"active": false}}')
+    play = space.start_task("workload_wait", kind="Job", name="queued", timeout=LONG)
+    play.shows("Kueue has deactivated it and will not try again: ")
+
+    space.kubectl(*activate, '{"spec": {"active": true}}')
+    space.kubectl("delete", "job", "occupant")
+    assert "| admitted" in play.end(seconds=LONG)
+
+
 def test_what_never_fits_times_out_with_the_numbers(space: Space, queue: str) -> None:
     space.apply(_queued("Job", queue, cpu="200m"))
     space.task("workload_wait", 2, kind="Job", name="queued", pending_timeout=15)

@@ -23,11 +23,19 @@ def gate(workloads: Iterable[Document], entry: Document, owners: Collection[str]
     `owners` are more uids by which its Workloads may be known, such as those of its pods. `None` when Kueue has
     nothing to do with it, or lets it run.
     """
-    uids = {entry["metadata"].get("uid"), *owners}
-    held = [found for found in workloads if _belongs(found, uids) and not is_true(found, "Finished")]
     # Several belong to a set of groups or to an elastic job: one that is held back says why.
-    said = [why for why in map(_why, sorted(held, key=_age)) if why]
-    return said[0] if said else None
+    return next(filter(None, map(_why, _own(workloads, entry, owners))), None)
+
+
+def given_up(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
+    """Return why Kueue lets the workload `entry` wait until somebody activates it again, `None` when it does not."""
+    return next(filter(None, map(_deactivated, _own(workloads, entry, owners))), None)
+
+
+def _own(workloads: Iterable[Document], entry: Document, owners: Collection[str]) -> list[Document]:
+    """Return the Workloads of `entry` that have not ended, the oldest first."""
+    uids = {entry["metadata"].get("uid"), *owners}
+    return sorted((one for one in workloads if _belongs(one, uids) and not is_true(one, "Finished")), key=_age)
 
 
 def _belongs(found: Document, uids: Collection[str | None]) -> bool:
@@ -39,9 +47,8 @@ def _age(found: Document) -> tuple[str, str]:
 
 
 def _why(found: Document) -> str | None:
-    if found["spec"].get("active") is False or is_true(found, "DeactivationTarget"):
-        why = _message(found, "DeactivationTarget") or _message(found, "Evicted")
-        return _sentence("Kueue has deactivated it and will not try again", why)
+    if deactivated := _deactivated(found):
+        return deactivated
     if is_true(found, "Admitted"):
         return _starting(found)
     if is_true(found, "QuotaReserved"):
@@ -50,6 +57,13 @@ def _why(found: Document) -> str | None:
     if is_true(found, "Evicted"):
         return _evicted(found, waits)
     return _sentence(f"Kueue holds it back in {_queue(found)}", waits)
+
+
+def _deactivated(found: Document) -> str | None:
+    if found["spec"].get("active") is not False and not is_true(found, "DeactivationTarget"):
+        return None
+    why = _message(found, "DeactivationTarget") or _message(found, "Evicted")
+    return _sentence("Kueue has deactivated it and will not try again", why)
 
 
 def _starting(found: Document) -> str | None:

@@ -14,7 +14,14 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
-from ansible_collections.mlops.eks.plugins.module_utils._step import accidents, clocks, events, restarts, speech
+from ansible_collections.mlops.eks.plugins.module_utils._step import (
+    accidents,
+    clocks,
+    events,
+    pending,
+    restarts,
+    speech,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._step.bereaved import bereavements
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
@@ -137,7 +144,7 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
         after=after,
     )
     doubted = doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)
-    for found in (*suspicions(scene), *bereavements(state, rules), *doubted):
+    for found in (*suspicions(scene), *bereavements(state, rules), *pending.given_up(state, rules), *doubted):
         since[found.key] = first = state.since.get(found.key, at)
         if worst is None or first < worst[0]:
             worst = (first, found.cause)

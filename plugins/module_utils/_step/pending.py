@@ -13,11 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from ansible_collections.mlops.eks.plugins.module_utils._kube import kueue
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate
 from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import sentence
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Suspicion, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import (
     Scene,
@@ -72,6 +72,15 @@ def why(state: State, rules: Rules) -> str:
     return " ".join(said)
 
 
+def given_up(state: State, rules: Rules) -> Iterator[Suspicion]:
+    """Yield that Kueue lets the step wait for ever: only a person can activate its Workload again."""
+    # What was fetched while it waited is not fetched again once it runs.
+    waits_for_it = state.workload and state.around and not state.runs
+    if waits_for_it and (said := kueue.given_up(*_gates(state))):
+        cause = Cause.of("Deactivated", f"{rules.kind.kind}/{rules.name}", said)
+        yield Suspicion(key="deactivated", grace=rules.patience.doubtful, cause=cause)
+
+
 def _sentences(state: State, scene: Scene) -> Iterator[str]:
     pods = _pending(state)
     yield from _queued(state)
@@ -97,12 +106,16 @@ def _pending(state: State) -> list[Document]:
 def _queued(state: State) -> Iterator[str]:
     if state.workload is None:
         return
-    owners = [str(pod["metadata"].get("uid")) for pod in state.live.values()]
-    held = gate((one for one in state.around if one["kind"] == "Workload"), state.workload, owners)
-    if held:
+    if held := kueue.gate(*_gates(state)):
         yield held
     elif state.verdict.state == "suspended":
         yield "it is suspended: whoever suspended it must let it go on"
+
+
+def _gates(state: State) -> tuple[list[Document], Document, list[str]]:
+    """Return Kueue's Workloads, the workload they may stand in front of, and the uids of its pods."""
+    owners = [str(pod["metadata"].get("uid")) for pod in state.live.values()]
+    return [one for one in state.around if one["kind"] == "Workload"], state.workload or {}, owners
 
 
 def _refused(state: State, scene: Scene) -> Iterator[str]:

@@ -110,6 +110,9 @@ REASONS: Mapping[str, Reason] = {
     "Unschedulable": Reason(
         "scheduling", "Lower the resources in the recipe, or add nodes that fit (node_type, tolerations)."
     ),
+    "Deactivated": Reason(
+        "scheduling", "Look at the events of its Workload; set its spec.active to true, or run the step again."
+    ),
     "ExceededQuota": Reason("quota", "Raise the quota, free some of it, or lower the resources in the recipe."),
     "AdmissionDenied": Reason("admission", "Correct in the recipe what the webhook or policy refuses."),
     "WebhookUnreachable": Reason("admission", "Bring the webhook's own pods up: nothing can be created without it."),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate, given_up
 
 Document = dict[str, t.Any]
 FILE = Path(__file__).parents[4] / "fixtures" / "status" / "kueue.yaml"
@@ -44,3 +44,9 @@ def test_pods_may_own_the_workload() -> None:
 def test_of_several_the_one_that_is_held_back_speaks() -> None:
     found = [held(RUNS, name="a"), held({}, name="c"), held(WAITS, name="b")]
     assert gate(found, ENTRY) == CASES[0]["said"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_who_waits_for_somebody_to_activate_it(case: Document) -> None:
+    found = given_up([held(case["status"], **case.get("spec", {}))], ENTRY)
+    assert found == (case["said"] if case["name"] == "given up" else None)

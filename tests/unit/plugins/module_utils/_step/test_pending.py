@@ -194,6 +194,31 @@ def test_a_suspended_workload_is_asked_about_at_its_queue() -> None:
     assert state.why == "It is suspended: whoever suspended it must let it go on."
 
 
+def deactivated(*, active: bool) -> Document:
+    """The Workload of `digits`, made by a person to wait."""
+    why = condition("Evicted", "True", 1, reason="Deactivated", message="The workload is deactivated")
+    owned = {"name": "job-digits", "ownerReferences": [{"uid": "u-1"}]}
+    return {"kind": "Workload", "metadata": owned, "spec": {"active": active}, "status": {"conditions": [why]}}
+
+
+def test_what_kueue_gave_up_fails_in_the_end() -> None:
+    metadata = {"name": "digits", "uid": "u-1"}
+    given_up = changes.SurroundingsSeen(at=BEGIN + 7, entries=(deactivated(active=False),))
+    seen = [workload(0, "Suspended", metadata=metadata), *ticks(BEGIN, 7), given_up]
+    state, _ = drive([*seen, *ticks(BEGIN + 7, 299, every=5)], rules())
+    assert state.ending is None
+    failed = drive(ticks(BEGIN + 300, 10), rules(), state)[0].ending
+    assert failed is not None
+    assert failed.cause is not None
+    assert (failed.outcome, failed.cause.reason, failed.cause.category) == ("failed", "Deactivated", "scheduling")
+    assert "Kueue has deactivated it and will not try again" in failed.cause.message
+
+    again = changes.SurroundingsSeen(at=BEGIN + 300, entries=(deactivated(active=True),))
+    assert drive([again, *ticks(BEGIN + 300, 400, every=5)], rules(), state)[0].ending is None
+    runs_now = workload(300, metadata=metadata, status={"ready": 1})
+    assert drive([runs_now, *ticks(BEGIN + 300, 400, every=5)], rules(), state)[0].ending is None
+
+
 # Starting
 
 
