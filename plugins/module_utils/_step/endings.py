@@ -15,7 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Caus
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures, killed
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Outcome, Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import not_ready
 
 # Seconds after which a step can end although its workload was never seen.
@@ -40,8 +40,7 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
             return Ending(outcome=state.verdict.state, note=state.verdict.message)
         return _failure(state, rules)
     if isinstance(change, WorkloadGone):
-        said = "it was deleted while it ran."
-        return _bad("lost", "Deleted", subject, said, "Run the same command again to start anew.")
+        return Ending(outcome="lost", cause=Cause.of("Deleted", subject, "it was deleted while it ran"))
     if state.ending:
         return state.ending
     known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
@@ -60,7 +59,7 @@ def _named(ending: Ending | None, state: State, rules: Rules) -> Ending | None:
 
 def taken_over(subject: str, holder: str) -> Ending:
     """Return the ending of a step that another controller follows now."""
-    return _bad("lost", "LockLost", subject, f"{holder} took over.", "Follow it there.")
+    return Ending(outcome="lost", cause=Cause.of("LockLost", subject, f"{holder} took over"))
 
 
 def settle(state: State, pods: list[Document], rules: Rules, *, nodes: tuple[Document, ...] = ()) -> State:
@@ -98,10 +97,6 @@ def _failure(state: State, rules: Rules) -> Ending:
     if first is None and unready:
         return Ending(outcome="failed", cause=replace(unready, message=f"{unready.message} {sentence(own.message)}"))
     if first is None or own.reason in ORDERED:
-        said = (own.message or own.reason or "its status is failed").rstrip(".") + "."
-        return _bad("failed", own.reason or "Failed", subject, said, "Its events and pods are in the evidence.")
+        said = own.message or own.reason or "its status is failed"
+        return Ending(outcome="failed", cause=Cause.of(own.reason or "Failed", subject, said))
     return Ending(outcome="failed", cause=first)
-
-
-def _bad(outcome: Outcome, reason: str, subject: str, message: str, remedy: str) -> Ending:
-    return Ending(outcome=outcome, cause=Cause(reason=reason, object=subject, message=message, remedy=remedy))

@@ -123,6 +123,7 @@ REASONS: Mapping[str, Reason] = {
     "FailedToCreateRayJobSubmitter": Reason("admission", _REFUSED),
     "FailedToCreateHeadPod": Reason("admission", _REFUSED),
     "ValidationError": Reason("validation", _VALUES),
+    "ValidationFailed": Reason("validation", _VALUES),
     "FailedValidation": Reason("validation", _VALUES),
     "InvalidPyTorchJob": Reason("validation", _VALUES),
     "InvalidRayClusterSpec": Reason("validation", _VALUES),
