@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fakes.built import BEGIN, rules, workload
-from fakes.made import Document, container, ended, pod, runs
+from fakes.built import rules, workload
+from fakes.made import BEGIN, Document, container, ended, pod, runs
 from fakes.replay import drive
 
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes

@@ -6,7 +6,8 @@ import re
 import typing as t
 
 import pytest
-from fakes.built import BEGIN, RUNS, Document, outcome, pod, reason, rules, workload
+from fakes.built import RUNS, outcome, pod, reason, rules, workload
+from fakes.made import BEGIN, Document
 from fakes.replay import drive, load, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS

@@ -7,12 +7,9 @@ import typing as t
 import pytest
 from fakes.built import (
     BACK_OFF,
-    BEGIN,
     PULL,
     RUNS,
     SERVER,
-    Document,
-    dead,
     event,
     outcome,
     pod,
@@ -20,6 +17,7 @@ from fakes.built import (
     rules,
     workload,
 )
+from fakes.made import BEGIN, Document, ended
 from fakes.replay import drive, load, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
@@ -95,7 +93,7 @@ def test_back_off_after_a_failed_pull_is_the_same_trouble() -> None:
 
 
 def test_a_pod_proves_nothing_before_the_workload_was_seen() -> None:
-    oom = pod(1, dead(137, 0, reason="OOMKilled"), phase="Failed")
+    oom = pod(1, ended(137, 0, reason="OOMKilled"), phase="Failed")
     what = rules(kind=KINDS["kubeflow.org/v2beta1", "MPIJob"])
     assert outcome(drive([oom, workload(2, "Succeeded")], what)[0]) == "succeeded"
     state, _ = drive([oom, workload(2)], what)
@@ -111,17 +109,17 @@ def test_what_the_workload_says_counts_more_than_its_pods() -> None:
 def test_an_upgraded_server_is_forgiven_its_earlier_life() -> None:
     spec = {"replicas": 1, "selector": {"matchLabels": {}}}
     seen = workload(0, kind="Deployment", spec=spec, status={})
-    before = dead(137, -3600, reason="OOMKilled")
+    before = ended(137, -3600, reason="OOMKilled")
     what = rules(kind=SERVER)
     assert outcome(drive([seen, pod(1, RUNS, last=before, restarts=9)], what)[0]) is None
-    now = dead(137, 5, reason="OOMKilled")
+    now = ended(137, 5, reason="OOMKilled")
     assert outcome(drive([seen, pod(6, RUNS, last=now, restarts=1)], what)[0]) == "failed"
 
 
 def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
     what = rules(patience=Patience(max_restarts=2))
-    assert outcome(drive([workload(0), pod(9, RUNS, last=dead(1, 5, ran=7200), restarts=9)], what)[0]) is None
-    assert reason(drive([workload(0), pod(9, RUNS, last=dead(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
+    assert outcome(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=7200), restarts=9)], what)[0]) is None
+    assert reason(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
 
 
 # Events
@@ -129,8 +127,8 @@ def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
 
 @pytest.mark.parametrize("first", ["event", "workload"])
 def test_an_event_of_an_earlier_workload_of_the_same_name_is_not_ours(first: str) -> None:
-    old = event(0, "ValidationError", about="Job/digits", seen=BEGIN - 600)
-    seen = workload(0, created=BEGIN)
+    old = event(0, "ValidationError", about="Job/digits", seen=-600)
+    seen = workload(0)
     order = [old, seen] if first == "event" else [seen, old]
     state, said = drive([*order, *ticks(BEGIN, 60)], rules())
     assert (outcome(state), heard(said), dict(state.warnings)) == (None, [], {})
@@ -230,7 +228,7 @@ def test_until_and_fail_on_decide() -> None:
 
 def test_a_workload_that_ended_without_what_was_waited_for_fails_at_once_and_says_so() -> None:
     what = rules(until=parse("condition=Trained"))
-    state, _ = drive([workload(0), pod(1, dead(1, 1), phase="Failed"), workload(2, "Complete")], what)
+    state, _ = drive([workload(0), pod(1, ended(1, 1), phase="Failed"), workload(2, "Complete")], what)
     assert (outcome(state), reason(state)) == ("failed", "until")
     # A container that failed on the way is not to blame for it.
     cause = t.cast(t.Any, state.ending).cause
@@ -269,9 +267,9 @@ def test_the_first_status_after_a_change_still_tells_of_the_application_of_befor
 
 def test_the_container_that_failed_first_is_blamed() -> None:
     found = [
-        pod(9, dead(1, 8), name="digits-launcher", phase="Failed"),
-        pod(9, dead(3, 5), name="digits-worker-1", phase="Failed"),
-        pod(9, dead(143, 9), name="digits-worker-0", phase="Failed"),
+        pod(9, ended(1, 8), name="digits-launcher", phase="Failed"),
+        pod(9, ended(3, 5), name="digits-worker-1", phase="Failed"),
+        pod(9, ended(143, 9), name="digits-worker-0", phase="Failed"),
     ]
     state, _ = drive([workload(0), *found, workload(10, "Failed")], rules())
     assert t.cast(t.Any, state.ending).cause.object == "Pod/digits-worker-1"
@@ -280,8 +278,8 @@ def test_the_container_that_failed_first_is_blamed() -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 def test_of_those_that_ended_together_the_killed_one_is_a_victim(reverse: bool) -> None:
     found = [
-        pod(9, dead(137, 5), name="digits-a", phase="Failed"),
-        pod(9, dead(2, 5), name="digits-b", phase="Failed"),
+        pod(9, ended(137, 5), name="digits-a", phase="Failed"),
+        pod(9, ended(2, 5), name="digits-b", phase="Failed"),
     ]
     state, _ = drive([workload(0), *(reversed(found) if reverse else found), workload(10, "Failed")], rules())
     assert t.cast(t.Any, state.ending).cause.object == "Pod/digits-b"

@@ -6,8 +6,8 @@ import typing as t
 from dataclasses import replace
 
 import pytest
-from fakes.built import BEGIN, rules, workload
-from fakes.made import Document, condition, container, pod, runs, waits, warning
+from fakes.built import rules, workload
+from fakes.made import BEGIN, Document, condition, container, pod, runs, waits, warning
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from fakes.built import BEGIN, RUNS, SERVER, Document, dead, outcome, pod, rules, stamp, workload
+from fakes.built import RUNS, SERVER, outcome, pod, rules, workload
+from fakes.made import BEGIN, Document, ended, stamp
 from fakes.replay import drive, load
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
@@ -17,13 +18,13 @@ PYTORCH = KINDS["kubeflow.org/v1", "PyTorchJob"]
 def born(after: float, state: Document, *, name: str, at: float, uid: str = "", **more: t.Any) -> changes.Change:
     """A pod created `at` seconds after the start."""
     found = pod(after, state, name=name, **more)
-    t.cast(t.Any, found).entry["metadata"].update(creationTimestamp=stamp(BEGIN + at), uid=uid or name)
+    t.cast(t.Any, found).entry["metadata"].update(creationTimestamp=stamp(at), uid=uid or name)
     return found
 
 
 def gone(after: float, seen: changes.Change) -> changes.Change:
     entry = {**t.cast(t.Any, seen).entry}
-    entry["metadata"] = {**entry["metadata"], "deletionTimestamp": stamp(BEGIN + after)}
+    entry["metadata"] = {**entry["metadata"], "deletionTimestamp": stamp(after)}
     return changes.PodGone(at=BEGIN + after, entry=entry)
 
 
@@ -35,21 +36,21 @@ def test_containers_started_again_by_the_kubelet() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_pod_that_failed_and_has_a_successor(order: int) -> None:
     # Each as it is listed on re-attaching, in whatever order.
-    pods = [born(20, dead(1, 8), name="a", at=1, phase="Failed"), born(20, RUNS, name="b", at=9, phase="Running")]
+    pods = [born(20, ended(1, 8), name="a", at=1, phase="Failed"), born(20, RUNS, name="b", at=9, phase="Running")]
     state, said = drive([workload(0), *pods[::order]], rules())
     assert (state.restarts, said[-1]) == (1, "Job digits: pods 1 failed, 1 running, 1 restart")
 
 
 def test_the_last_failure_is_no_restart() -> None:
-    state, _ = drive([workload(0), born(9, dead(1, 8), name="a", at=1, phase="Failed")], rules())
+    state, _ = drive([workload(0), born(9, ended(1, 8), name="a", at=1, phase="Failed")], rules())
     assert state.restarts == 0
 
 
 def test_pods_that_run_side_by_side_are_no_restarts() -> None:
     pods = [born(9, RUNS, name=f"p{n}", at=1, phase="Running") for n in range(5)]
-    failed = born(9, dead(1, 8), name="f", at=1, phase="Failed")
+    failed = born(9, ended(1, 8), name="f", at=1, phase="Failed")
     assert drive([workload(0), failed, *pods], rules())[0].restarts == 0
-    again = [born(9, dead(1, 8), name=f"f{n}", at=1, phase="Failed") for n in range(3)]
+    again = [born(9, ended(1, 8), name=f"f{n}", at=1, phase="Failed") for n in range(3)]
     late = [born(20, RUNS, name=f"l{n}", at=9, phase="Running") for n in range(2)]
     assert drive([workload(0), *again, *late, *pods], rules())[0].restarts == 2
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import pytest
-from fakes.built import BEGIN, rules
-from fakes.made import Document, condition, pod, runs
+from fakes.built import rules
+from fakes.made import BEGIN, Document, condition, pod, runs
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ForbiddenError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
