@@ -16,6 +16,7 @@ import tempfile
 import time
 import typing as t
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -29,6 +30,7 @@ from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
 SOURCES = (interrupt, pairs, hostile, nodes)
+Row = dict[str, t.Any]
 
 
 def known() -> list[Fault]:
@@ -37,38 +39,96 @@ def known() -> list[Fault]:
 
 
 def planned(pattern: str) -> list[Batch]:
-    """Return what to run: without a pattern several faults in one run where they can be, else each for itself."""
-    together = [batch for source in SOURCES for batch in source.batches()] if pattern == "*" else []
+    """Return what to run: several faults in one run where all of them are asked for, else each for itself."""
+    chosen = {fault.name: fault for fault in known() if fnmatch.fnmatch(fault.name, pattern)}
+    together = [batch for source in SOURCES for batch in source.batches() if chosen.keys() >= set(batch.names)]
     covered = {name for batch in together for name in batch.names}
-    alone = [fault for fault in known() if fnmatch.fnmatch(fault.name, pattern) and fault.name not in covered]
+    alone = [Batch(names=(name,), run=_alone(fault)) for name, fault in chosen.items() if name not in covered]
     # Those that wait the longest begin first.
-    return [Batch(names=(fault.name,), run=_alone(fault)) for fault in alone] + together
+    return alone + together
 
 
 def _alone(fault: Fault) -> Callable[[Setting], dict[str, Result]]:
     return lambda setting: {fault.name: fault.run(setting)}
 
 
-def inject(batch: Batch, *, kubeconfig: str, seed: int, kept: Path) -> dict[str, dict[str, t.Any]]:
-    """Run one batch and return the rows of its faults."""
-    directory = Path(tempfile.mkdtemp(prefix=f"{batch.names[0].replace('@', '-')}-", dir=kept))
-    begun = time.monotonic()
-    setting = Setting(
-        kubeconfig=kubeconfig, directory=directory, seed=seed, say=lambda line: print(f"  {line}", flush=True)
-    )
-    try:
-        found = batch.run(setting)
-    except AssertionError as error:
-        # What was waited for did not come.
-        result = Result(injected=0, recovered=0, violations=(str(error)[-1500:],), seconds=())
-        found = dict.fromkeys(batch.names, result)
-    for name, result in found.items():
-        verdict = "ok" if not result.violations else f"VIOLATED, see {directory}"
-        print(f"{name}: {result.injected} injected, {result.recovered} recovered: {verdict}", flush=True)
-    for violation in next(iter(found.values())).violations:
-        print(f"  {violation}", flush=True)
-    print(f"{len(found)} faults in {time.monotonic() - begun:.0f} s", flush=True)
-    return {name: {**dataclasses.asdict(result), "seed": seed} for name, result in found.items()}
+@dataclass(kw_only=True)
+class Course:
+    """The course of the harness: what is done and how far it is."""
+
+    kubeconfig: str
+    seed: int
+    kept: Path
+    batches: list[Batch]
+    write: bool
+    rows: dict[str, Row] = field(default_factory=dict)
+    begun: float = field(default_factory=time.monotonic)
+    done: int = 0
+
+    def run(self, jobs: int) -> None:
+        """Run every batch, `jobs` at once, and keep the rows of each as soon as it is over."""
+        print(f"{len(self.batches)} runs, seed {self.seed}, directories in {self.kept}", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            made = {pool.submit(self._inject, batch): batch for batch in self.batches}
+            for done in concurrent.futures.as_completed(made):
+                rows = done.result()
+                self.rows |= rows
+                self.done += 1
+                if self.write:
+                    merge(rows)
+                _tell(rows, self._progress())
+
+    def _inject(self, batch: Batch) -> dict[str, Row]:
+        """Run one batch and return the rows of its faults."""
+        directory = Path(tempfile.mkdtemp(prefix=f"{batch.names[0].replace('@', '-')}-", dir=self.kept))
+        setting = Setting(kubeconfig=self.kubeconfig, directory=directory, seed=self.seed, say=_say)
+        try:
+            found = batch.run(setting)
+        except AssertionError as error:
+            # What was waited for did not come.
+            result = Result(injected=0, recovered=0, violations=(str(error)[-1500:],), seconds=())
+            found = dict.fromkeys(batch.names, result)
+        return {name: {**dataclasses.asdict(result), "seed": self.seed} for name, result in found.items()}
+
+    def _progress(self) -> str:
+        took = time.monotonic() - self.begun
+        left = took / self.done * (len(self.batches) - self.done)
+        return f"{self.done} of {len(self.batches)} runs, {took / 60:.1f} min, about {left / 60:.1f} min to go"
+
+    def summary(self) -> str:
+        """Return the figures of all rows in one line."""
+        injected = sum(row["injected"] for row in self.rows.values())
+        median = statistics.median([s for row in self.rows.values() for s in row["seconds"]] or [0.0])
+        return f"{injected} injected, median {median:.1f} s to go on, violated: {', '.join(self.violated) or 'none'}"
+
+    @property
+    def violated(self) -> list[str]:
+        """The faults after which something was not as it should be."""
+        return [name for name, row in self.rows.items() if row["violations"]]
+
+
+def _say(line: str) -> None:
+    print(f"  {line}", flush=True)
+
+
+def _tell(rows: dict[str, Row], progress: str) -> None:
+    """Print what came of a batch, and each violation once."""
+    for name, row in rows.items():
+        verdict = "VIOLATED" if row["violations"] else "ok"
+        print(f"{name}: {row['injected']} injected, {row['recovered']} recovered: {verdict}", flush=True)
+    for violation in dict.fromkeys(said for row in rows.values() for said in row["violations"]):
+        _say(violation)
+    print(f"== {progress}", flush=True)
+
+
+def merge(rows: dict[str, Row]) -> None:
+    """Merge rows into the results, in the order of the faults; a reader never finds a part of them."""
+    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    both = {**before, **rows}
+    text = json.dumps({fault.name: both[fault.name] for fault in known() if fault.name in both}, indent=1)
+    whole = RESULTS.with_suffix(".new")
+    whole.write_text(text + "\n", encoding="utf-8")
+    whole.replace(RESULTS)
 
 
 def arguments() -> argparse.Namespace:
@@ -76,9 +136,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fault", default="*", help="name of a fault; shell wildcards are allowed")
     parser.add_argument("--seed", type=int, default=4, help="decides whatever is random")
-    parser.add_argument("--jobs", type=int, default=3, help="faults at once")
+    parser.add_argument("--jobs", type=int, default=3, help="runs at once")
     parser.add_argument("--list", action="store_true", help="list the faults and end")
-    parser.add_argument("--write", action="store_true", help=f"write the rows to {RESULTS.name}; others stay")
+    parser.add_argument("--write", action="store_true", help=f"write each row to {RESULTS.name}; others stay")
     return parser.parse_args()
 
 
@@ -89,29 +149,16 @@ def main() -> int:
     if asked.list or not chosen:
         print("\n".join(f"{fault.name}: {fault.group}: {fault.how}" for fault in known()))
         return 0 if asked.list else 2
-    kubeconfig = os.environ["MLOPS_EKS_TEST_KUBECONFIG"]
-    kept = Path(tempfile.mkdtemp(prefix="faults-"))
-    print(f"{len(chosen)} runs, seed {asked.seed}, directories in {kept}", flush=True)
-    rows: dict[str, dict[str, t.Any]] = {}
-    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        made = [pool.submit(inject, batch, kubeconfig=kubeconfig, seed=asked.seed, kept=kept) for batch in chosen]
-        for done in concurrent.futures.as_completed(made):
-            rows |= done.result()
-            if asked.write:
-                _write(rows)
-    injected = sum(row["injected"] for row in rows.values())
-    violated = [name for name, row in rows.items() if row["violations"]]
-    median = statistics.median([s for row in rows.values() for s in row["seconds"]] or [0.0])
-    print(f"{injected} injected, median {median:.1f} s to go on, violated: {', '.join(violated) or 'none'}")
-    return 1 if violated else 0
-
-
-def _write(rows: dict[str, dict[str, t.Any]]) -> None:
-    """Merge rows into the results, in the order of the faults."""
-    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    both = {**before, **rows}
-    text = json.dumps({fault.name: both[fault.name] for fault in known() if fault.name in both}, indent=1)
-    RESULTS.write_text(text + "\n", encoding="utf-8")
+    course = Course(
+        kubeconfig=os.environ["MLOPS_EKS_TEST_KUBECONFIG"],
+        seed=asked.seed,
+        kept=Path(tempfile.mkdtemp(prefix="faults-")),
+        batches=chosen,
+        write=asked.write,
+    )
+    course.run(asked.jobs)
+    print(course.summary())
+    return 1 if course.violated else 0
 
 
 if __name__ == "__main__":

@@ -6,18 +6,15 @@ from __future__ import annotations
 
 import json
 import statistics
-import typing as t
 from itertools import groupby
 from pathlib import Path
 
 from fault import Fault
-from run import RESULTS, known
+from run import RESULTS, Row, known
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 _HEAD = "| fault | how | times | recovered | to go on, s | the user sees | kept | again |"
-
-Row = dict[str, t.Any]
 
 
 def table(rows: dict[str, Row]) -> str:
