@@ -5,43 +5,27 @@
 from __future__ import annotations
 
 import os
-import secrets
-import signal
 import typing as t
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import yaml
 from plays import Play, ansible_playbook
-from space import Space
-
-
-@contextmanager
-def _space(kubeconfig: str, host: str, directory: Path) -> Iterator[Space]:
-    space = Space(host=host, kubeconfig=kubeconfig, namespace=f"t-{secrets.token_hex(4)}", directory=directory)
-    space.kubectl("create", "namespace", space.namespace)
-    try:
-        yield space
-    finally:
-        for play in space.plays:
-            if play.process.poll() is None:
-                play.send(signal.SIGKILL)
-        space.kubectl("delete", "namespace", space.namespace, "--wait=false")
+from space import Space, fresh
 
 
 @pytest.fixture
 def space(native_cluster: t.Any, tmp_path: Path) -> Iterator[Space]:
     """Return an empty namespace on the cluster."""
-    with _space(native_cluster.kubeconfig, "east", tmp_path) as found:
+    with fresh(native_cluster.kubeconfig, tmp_path) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def module_space(native_cluster: t.Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Space]:
     """Return a namespace that the tests of one file share."""
-    with _space(native_cluster.kubeconfig, "east", tmp_path_factory.mktemp("space")) as found:
+    with fresh(native_cluster.kubeconfig, tmp_path_factory.mktemp("space")) as found:
         yield found
 
 
@@ -67,5 +51,5 @@ def second_kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture
 def second_space(second_kubeconfig: str, tmp_path: Path) -> Iterator[Space]:
     """Return an empty namespace on the second cluster."""
-    with _space(second_kubeconfig, "west", tmp_path) as found:
+    with fresh(second_kubeconfig, tmp_path, host="west") as found:
         yield found

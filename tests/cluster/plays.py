@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -50,6 +51,16 @@ def _built(program: str) -> str:
     return str(built) if built.exists() else program
 
 
+def _parents() -> dict[int, int]:
+    """Return the parent of every process."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    return found
+
+
 class Play:
     """One running `ansible-playbook`; `text` is what it has printed so far."""
 
@@ -80,12 +91,33 @@ class Play:
         """Send a signal to its process group, as a terminal or the kernel does."""
         os.killpg(self.process.pid, number)
 
+    @property
+    def family(self) -> set[int]:
+        """The processes of the play: itself and all its descendants, as workers and Helm have groups of their own."""
+        parents, found = _parents(), {self.process.pid}
+        while more := {child for child, parent in parents.items() if parent in found} - found:
+            found |= more
+        return found
+
+    def send_all(self, number: signal.Signals) -> None:
+        """Send a signal to everything it consists of, as sleep and loss of a machine concern all of it."""
+        for pid in sorted(self.family, reverse=True):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def kill(self) -> None:
+        """End all of it at once, as the end of a container or of a machine does: Helm too."""
+        if self.process.poll() is None:
+            # What stands still cannot start another process meanwhile.
+            os.kill(self.process.pid, signal.SIGSTOP)
+            self.send_all(signal.SIGKILL)
+
     def end(self, rc: int | None = 0, seconds: float = 2 * PATIENCE) -> str:
         """Wait for the end, check the exit code (`None`: any but 0) and return everything it printed."""
         try:
             found = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            self.send(signal.SIGKILL)
+            self.kill()
             raise AssertionError(f"still running after {seconds:g} s:\n{self.text}") from None
         self._reader.join(5)
         t.cast(t.IO[str], self.process.stdout).close()

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import typing as t
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,8 +120,8 @@ class Space:
 
     def releases(self) -> list[str]:
         """Return the Helm releases that are installed, with every state Helm knows."""
-        secrets = self.get("secrets", "-l", "owner=helm")
-        return sorted({secret["metadata"]["labels"]["name"] for secret in secrets})
+        stored = self.get("secrets", "-l", "owner=helm")
+        return sorted({secret["metadata"]["labels"]["name"] for secret in stored})
 
     def pods_ever(self) -> set[str]:
         """Return one line for every pod that Jobs of the namespace ever created."""
@@ -154,3 +157,16 @@ class Space:
         """Return the archived log of a step with one container."""
         (file,) = (self.evidence(step) / "logs").iterdir()
         return file.read_text(encoding="utf-8").splitlines()
+
+
+@contextmanager
+def fresh(kubeconfig: str, directory: Path, *, host: str = "east") -> Iterator[Space]:
+    """Yield a namespace that is empty; its plays, if any still run, and it itself are ended afterwards."""
+    space = Space(host=host, kubeconfig=kubeconfig, namespace=f"t-{secrets.token_hex(4)}", directory=directory)
+    space.kubectl("create", "namespace", space.namespace)
+    try:
+        yield space
+    finally:
+        for play in space.plays:
+            play.kill()
+        space.kubectl("delete", "namespace", space.namespace, "--wait=false")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import secrets
 import threading
 import time
 import typing as t
@@ -18,7 +17,7 @@ from fault import Result, Setting
 from hostile_proxy import Proxy, Script
 from plays import Play
 from samples import job
-from space import Space
+from space import Space, fresh
 
 # Seconds in which a disturbed pipeline must have ended; the kind one takes about fifteen.
 _WHOLE = 300.0
@@ -106,18 +105,12 @@ def disturb(setting: Setting, script: Callable[[Scene], Script], *, pods: int | 
 
 @contextlib.contextmanager
 def _stage(setting: Setting) -> Iterator[Scene]:
-    namespace = f"h-{secrets.token_hex(4)}"
-    space = Space(host="east", kubeconfig=setting.kubeconfig, namespace=namespace, directory=setting.directory)
-    space.kubectl("create", "namespace", namespace)
-    proxy = Proxy(setting.kubeconfig, setting.directory)
-    try:
-        yield Scene(proxy=proxy, space=space, play=lambda: space.plays[-1], chance=random.Random(setting.seed))
-    finally:
-        for play in space.plays:
-            if play.process.poll() is None:
-                play.process.kill()
-        proxy.close()
-        space.kubectl("delete", "namespace", namespace, "--wait=false")
+    with fresh(setting.kubeconfig, setting.directory) as space:
+        proxy = Proxy(setting.kubeconfig, setting.directory)
+        try:
+            yield Scene(proxy=proxy, space=space, play=lambda: space.plays[-1], chance=random.Random(setting.seed))
+        finally:
+            proxy.front.close()
 
 
 def _pipeline(space: Space) -> Path:

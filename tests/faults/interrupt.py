@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import secrets
-import signal
 import subprocess
 import threading
 import time
@@ -20,7 +18,7 @@ from interrupt_kill import NOTHING_SURVIVES, WAYS
 from interrupt_pipeline import verify, write
 from interrupt_points import ALL, CHAINS, POINTS, RANDOM, Point
 from plays import Play
-from space import Space
+from space import Space, fresh
 from wire import Moment, Wire, wired
 
 # Seconds in which a controller must have ended after it was killed, and a pipeline that nobody disturbs any more; it
@@ -76,7 +74,7 @@ class Kill:
     def _kill(self) -> None:
         self.at = time.monotonic()
         with contextlib.suppress(ProcessLookupError):
-            WAYS[self.way][1](self._play.process.pid)
+            WAYS[self.way][1](self._play)
         self.done.set()
 
 
@@ -87,17 +85,14 @@ def _step(text: str) -> str:
 
 @contextlib.contextmanager
 def _space(setting: Setting) -> Iterator[tuple[Space, Wire]]:
-    space = Space(
-        host="east", kubeconfig=setting.kubeconfig, namespace=f"f-{secrets.token_hex(4)}", directory=setting.directory
-    )
-    space.kubectl("create", "namespace", space.namespace)
-    try:
-        with wired(setting.kubeconfig, setting.directory) as (wire, kubeconfig):
-            space.write_inventory({"east": {"kubeconfig": kubeconfig, "kube_namespace": space.namespace}}, "wired.yml")
-            yield space, wire
-    finally:
-        space.kubectl("delete", "namespace", space.namespace, "--wait=false")
-        space.kubectl("delete", "persistentvolume", space.namespace, "--wait=false", "--ignore-not-found")
+    with fresh(setting.kubeconfig, setting.directory) as space:
+        try:
+            with wired(setting.kubeconfig, setting.directory) as (wire, kubeconfig):
+                hosts = {"east": {"kubeconfig": kubeconfig, "kube_namespace": space.namespace}}
+                space.write_inventory(hosts, "wired.yml")
+                yield space, wire
+        finally:
+            space.kubectl("delete", "persistentvolume", space.namespace, "--wait=false", "--ignore-not-found")
 
 
 def interrupt(setting: Setting, way: str, names: tuple[str, ...]) -> dict[str, Result]:
@@ -151,7 +146,7 @@ def _after(space: Space, play: Play, kill: Kill) -> list[str]:
     _keep(space, play)
     told = f"{kill.way}@{kill.name} {kill.step}"
     if play.process.poll() is None:
-        play.send(signal.SIGKILL)
+        play.kill()
         return [f"{told}: still running {_END:g} s after it"]
     return [f"{told}: shows a traceback"] if "Traceback" in play.text else []
 

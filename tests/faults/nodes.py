@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import subprocess
 import time
 import typing as t
@@ -16,7 +15,7 @@ from fault import Batch, Fault, Result, Setting
 from nodes_cluster import three_nodes
 from nodes_steps import MPI, PYTORCH, TICKS, Training, leader_ticks, left_whole, shown_ticks, undisturbed
 from plays import Play, until
-from space import Space
+from space import Space, fresh
 from three import Three
 
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Node
@@ -60,25 +59,12 @@ class Scene:
 @contextlib.contextmanager
 def _scene(setting: Setting, training: Training, **waits: t.Any) -> Iterator[Scene]:
     """Yield the training at its middle, the leader and its members on the second and third node."""
-    with three_nodes() as cluster:
-        space = Space(
-            host="east",
-            kubeconfig=cluster.kubeconfig,
-            namespace=f"f-{secrets.token_hex(4)}",
-            directory=setting.directory,
-        )
-        space.kubectl("create", "namespace", space.namespace)
+    with three_nodes() as cluster, fresh(cluster.kubeconfig, setting.directory) as space:
         cluster.reserve_first()
-        try:
-            play = training.start(space, **waits)
-            play.shows(f"| tick {_MIDDLE}\n", seconds=_LIMIT)
-            cluster.open_all()
-            yield Scene(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
-        finally:
-            for play in space.plays:
-                if play.process.poll() is None:
-                    play.process.kill()
-            space.kubectl("delete", "namespace", space.namespace, "--wait=false")
+        play = training.start(space, **waits)
+        play.shows(f"| tick {_MIDDLE}\n", seconds=_LIMIT)
+        cluster.open_all()
+        yield Scene(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
 
 
 def _restart(setting: Setting, training: Training, hit: Callable[[Scene], None]) -> Result:

@@ -4,21 +4,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import re
-import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fault import Batch, Fault, Result, Setting
-from interrupt_kill import family
 from plays import Play, until
 from samples import JOB, Json, gated, job
-from space import Space
+from space import Space, fresh
 
 # Longer than a lease lasts, and the start of a play on a busy machine.
 _TAKEN_OVER = 180.0
@@ -27,32 +24,10 @@ _TOWER = 'hostname tower && exec "$@"'
 _PAIRS = 5
 
 
-@contextlib.contextmanager
-def _space(setting: Setting, name: str = "east") -> Iterator[Space]:
-    space = Space(
-        host=name, kubeconfig=setting.kubeconfig, namespace=f"f-{secrets.token_hex(4)}", directory=setting.directory
-    )
-    space.kubectl("create", "namespace", space.namespace)
-    try:
-        yield space
-    finally:
-        for play in space.plays:
-            if play.process.poll() is None:
-                _signal_all(play, signal.SIGKILL)
-        space.kubectl("delete", "namespace", space.namespace, "--wait=false")
-
-
 def _pipeline(space: Space, **recipes: Json) -> Path:
     """Write a pipeline whose steps may take as long as they like."""
     steps = [{"name": step, "chart": JOB, "recipe": f"{step}.yaml"} for step in recipes]
     return space.pipeline_of("run", steps, recipes)
-
-
-def _signal_all(play: Play, number: signal.Signals) -> None:
-    """Signal a controller and everything it started, as sleep and loss of a machine concern all of it."""
-    for pid in family(play.process.pid):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
 
 
 def _elsewhere(space: Space, pipeline: Path) -> Play:
@@ -79,7 +54,7 @@ def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
     for number in range(_PAIRS):
         directory = setting.directory / str(number)
         directory.mkdir()
-        with _space(Setting(**{**vars(setting), "directory": directory})) as space:
+        with fresh(setting.kubeconfig, directory) as space:
             pipeline = _pipeline(space, train=job("sleep 1"), evaluate=job("sleep 1"))
             plays = [space.start("train", pipeline=pipeline)]
             time.sleep(chance.uniform(0.0, 0.5))
@@ -92,11 +67,11 @@ def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
 
 
 def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
-    with _space(setting) as space:
+    with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated(), evaluate=gated())
         sleeper = space.start("train", pipeline=pipeline)
         sleeper.shows("tick 1", seconds=_TAKEN_OVER)
-        _signal_all(sleeper, signal.SIGSTOP)
+        sleeper.send_all(signal.SIGSTOP)
         slept = time.monotonic()
         other = space.start("train", pipeline=pipeline)
         other.shows("re-attached", seconds=_TAKEN_OVER)
@@ -106,7 +81,7 @@ def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         other.shows("step 2/2 evaluate: helm install", seconds=_TAKEN_OVER)
         other.shows("tick 1", seconds=_TAKEN_OVER)
         until(lambda: any(one["status"].get("ready") for one in space.get("jobs")), "the next step runs")
-        _signal_all(sleeper, signal.SIGCONT)
+        sleeper.send_all(signal.SIGCONT)
         code = sleeper.process.wait(_TAKEN_OVER)
         said = [] if code and "took over" in sleeper.text else [f"the sleeper ended {code}: {sleeper.text[-800:]}"]
         space.open_gate()
@@ -117,11 +92,11 @@ def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
 
 
 def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
-    with _space(setting) as space:
+    with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated())
         first = _elsewhere(space, pipeline)
         first.shows("tick 1", seconds=_TAKEN_OVER)
-        _signal_all(first, signal.SIGKILL)
+        first.kill()
         lost = time.monotonic()
         other = space.start("train", pipeline=pipeline)
         other.shows("re-attached", seconds=_TAKEN_OVER)
@@ -137,11 +112,11 @@ def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
 
 
 def _worker(setting: Setting) -> Iterator[tuple[float, list[str]]]:
-    with _space(setting) as space:
+    with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated())
         first = space.start("train", pipeline=pipeline)
         first.shows("tick 1", seconds=_TAKEN_OVER)
-        for pid in family(first.process.pid) - {first.process.pid}:
+        for pid in first.family - {first.process.pid}:
             if "ansible-playbook" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"):
                 os.kill(pid, signal.SIGKILL)
         killed = time.monotonic()
