@@ -9,8 +9,10 @@ DOCUMENTATION = r"""
 module: run_stop
 short_description: Cancel a run, evidence first
 description:
-  - Copies pods and logs of everything installed for a run, marks its running and kept steps as cancelled in the
-    ledger, and uninstalls them.
+  - Takes the run's lock from the controller that follows it, if one does, and marks the running and kept steps as
+    cancelled in the ledger; then copies pods and logs of everything installed for the run, and uninstalls it.
+  - That controller ends its step as C(cancelled) when the workload goes away; one that waits for the next attempt
+    does so within 15 seconds.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)

@@ -18,9 +18,6 @@ class FakeClock(Clock):
     def now(self) -> float:
         return self.at
 
-    def elapsed(self) -> float:
-        return self.at
-
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.at += seconds

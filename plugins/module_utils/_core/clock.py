@@ -19,10 +19,6 @@ class Clock:
         """Return seconds since the epoch."""
         return time.monotonic() + self._offset
 
-    def elapsed(self) -> float:
-        """Return seconds of a clock that counts the machine's sleep too, which `now` does not."""
-        return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
     def sleep(self, seconds: float) -> None:
         """Sleep for `seconds`."""
         time.sleep(seconds)

@@ -93,7 +93,7 @@ class Execution:
         if due <= self.clock.now():
             return None
         attempt.journal.write()
-        while (left := due - self.clock.now()) > 0:
+        while (left := due - self.clock.now()) > 0 and not self.lock.lost:
             self.clock.sleep(min(1.0, left))
         ending, ours = self._true_ending(Ending(outcome="lost"))
         return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
@@ -147,11 +147,12 @@ class Execution:
 
         A workload that went away because somebody stopped the run was cancelled, not lost.
         """
+        ours = True
         try:
             self.lock.secure()
         except ConflictError as error:
-            return taken_over(str(self.plan.ref), error.details["holder"]), False
+            ending, ours = taken_over(str(self.plan.ref), error.details["holder"]), False
         entry = self.ledger.read().get(self.task.step) if ending.outcome == "lost" else None
         if entry is None or entry.outcome != "cancelled":
-            return ending, True
-        return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), True
+            return ending, ours
+        return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), ours

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One controller per release: a Lease that is renewed while held and can be taken over only when its holder is gone."""
+"""One controller per release: a Lease, renewed while held, taken over when its holder is gone or its run is stopped."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ _API = "coordination.k8s.io/v1"
 DURATION = 45.0
 # Four renewals a minute; two may fail before the lease is in danger.
 RENEWAL = 15.0
-# How old a renewal may be for the lease to be ours without asking: nobody can take it before the duration is over.
-_SURE = DURATION - RENEWAL
 # States of a process in /proc that has ended and waits for its parent to notice.
 _ENDED = ("Z", "X")
 
@@ -69,14 +67,16 @@ def is_dead(holder: str) -> bool:
 class Lock:
     """The Lease `mlops-eks-<release>`; `on_loss(holder)` is called when another controller took it over."""
 
-    def __init__(self, kube: Kube, release: str, *, clock: Clock, on_loss: Callable[[str], None]) -> None:
+    def __init__(
+        self, kube: Kube, release: str, *, clock: Clock, on_loss: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._kube, self._release, self._clock, self._on_loss = kube, release, clock, on_loss
         self._me = this_controller()
         self._collection = collection(_API, "leases", kube.namespace)
         self._path = item(_API, "leases", kube.namespace, f"mlops-eks-{release}")
         self._lease: Document | None = None
-        # Who took it over, and when we were last sure that nobody had.
-        self._taker, self._renewed = "", 0.0
+        # Who took it over, as people read it.
+        self._taker = ""
         # When the holder before us, if it died, last showed that it was alive; in seconds since the epoch.
         self.former = 0.0
         # The thread that renews and the one that works may both write.
@@ -110,23 +110,42 @@ class Lock:
                 say(f"release {self._release} is locked by {shown(holder)}; waiting to see whether it is alive")
                 told = True
             self._clock.sleep(1.0)
+        self._hold()
+
+    def seize(self) -> str:
+        """Take the lease from whoever has it, who learns of it by `secure`; return who, or nothing if it was free."""
+        while not self._try():
+            lease = self._kube.get(self._path)
+            if lease is not None and self._write(lease):
+                self._hold()
+                return shown(str(lease["spec"].get("holderIdentity")))
+        self._hold()
+        return ""
+
+    def _hold(self) -> None:
         self._thread = threading.Thread(target=self._renew, daemon=True, name=f"lease {self._release}")
         self._thread.start()
+
+    @property
+    def lost(self) -> bool:
+        """Whether somebody else is known to have it."""
+        return bool(self._taker)
 
     def secure(self) -> None:
         """Make sure that the lease is still ours; to be called before anything is changed under its protection.
 
-        A controller that slept for longer than the lease's duration may have been replaced in the meantime. Only the
-        time since our own last renewal counts, so that the clocks of controllers need not agree.
+        A controller that slept for longer than the lease's duration may have been replaced in the meantime, and one
+        whose run is stopped loses it at once. Nothing that is remembered tells that, so the cluster is asked.
 
         Raises:
             ConflictError: somebody took it over. ClusterError: the cluster does not say.
         """
-        while self._clock.elapsed() - self._renewed >= _SURE and not self._taker:
-            self._renew_once()
+        while not self._renew_once():
+            pass
         if self._taker:
             raise ConflictError(
-                f"release {self._release}: {self._taker} took over while this controller was away. Follow it there.",
+                f"release {self._release}: {self._taker} took over. 'status.yml' shows whether the run goes on there "
+                "or was stopped.",
                 holder=self._taker,
             )
 
@@ -169,10 +188,8 @@ class Lock:
             "metadata": {"name": f"mlops-eks-{self._release}", "labels": {"app.kubernetes.io/managed-by": "mlops.eks"}},
             "spec": {**self._spec(now), "acquireTime": now},
         }
-        asked = self._clock.elapsed()
         try:
             self._lease = self._kube.request("POST", self._collection, body=body)
-            self._renewed = asked
         except ConflictError:
             lease = self._kube.get(self._path)
             holder = str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")
@@ -186,7 +203,7 @@ class Lock:
 
     def _write(self, lease: Document) -> bool:
         """Put ourselves into `lease`; the resourceVersion makes two takers at once impossible."""
-        now, asked = micro(self._clock.now()), self._clock.elapsed()
+        now = micro(self._clock.now())
         acquired = {} if lease["spec"].get("holderIdentity") == self._me else {"acquireTime": now}
         try:
             self._lease = self._kube.request(
@@ -194,7 +211,6 @@ class Lock:
             )
         except (ConflictError, AbsentError):
             return False
-        self._renewed = asked
         if acquired and lease["spec"].get("renewTime"):
             self.former = from_iso(lease["spec"]["renewTime"])
         return True
@@ -210,8 +226,8 @@ class Lock:
                 self._on_loss(self._taker)
                 return
 
-    def _renew_once(self) -> None:
-        """Renew the lease, or learn who took it.
+    def _renew_once(self) -> bool:
+        """Renew the lease, or learn who took it; return whether either was done.
 
         Raises:
             ClusterError: the cluster does not say.
@@ -219,12 +235,12 @@ class Lock:
         with self._writing:
             lease = self._lease
             if lease is None or self._stopped.is_set() or self._write(lease):
-                return
+                return True
             current = self._kube.get(self._path)
             holder = str(((current or {}).get("spec") or {}).get("holderIdentity") or "")
-            if current is not None and holder == self._me and self._write(current):
+            if current is not None and holder == self._me:
                 # The answer to an earlier renewal was lost on its way.
-                return
-            if holder != self._me:
-                self._lease = None
-                self._taker = shown(holder) if holder else "nobody (the lease was deleted)"
+                return self._write(current)
+            self._lease = None
+            self._taker = shown(holder) if holder else "nobody (the lease was deleted)"
+            return True

@@ -1,14 +1,15 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cancel a run: evidence first, then the ledger, then Helm."""
+"""Cancel a run: the lock first, so that nobody else changes it; then ledger, evidence and Helm."""
 
 from __future__ import annotations
 
 import socket
 import typing as t
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
@@ -22,45 +23,87 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import colle
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm
 
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What there is to stop: entries of the ledger that are running or kept, and Helm releases that are installed."""
+
+    entries: list[Entry]
+    installed: list[str]
+
+    @property
+    def steps(self) -> list[str]:
+        """The names of the steps."""
+        return sorted(entry.step for entry in self.entries)
 
 
 def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say) -> dict[str, t.Any]:
     """Stop everything installed for run `release`: its running step and what it keeps.
 
+    The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
+    ledger that its step was cancelled, and ends.
+
     Raises:
         AbsentError: there is no such run in the namespace.
     """
-    ledger, clock = Ledger(kube, release), Clock()
-    entries = ledger.read()
-    installed = [name for name in _helm_releases(release, entries) if revisions(kube, name)]
+    clock = Clock()
+    found, former = _standing(kube, release), ""
+    if not check:
+        lock = Lock(kube, release, clock=clock)
+        former = lock.seize()
+        try:
+            # What was true before the lock may have changed since.
+            found = _standing(kube, release)
+            _cancel(Ledger(kube, release), found.entries, clock)
+            for name in found.installed:
+                # A controller that no longer follows may have left a Helm at work.
+                await_helm(partial(revisions, kube, name), clock=clock, say=say)
+                _evidence(kube, name, directory / name, say=say)
+            lock.secure()
+            for name in found.installed:
+                say(f"uninstalling {name}")
+                helm.uninstall(name)
+        finally:
+            lock.release()
+    said = f"run {release}: {_told(found, former, check=check)}"
+    say(said)
+    changed = bool(found.entries or found.installed or former)
+    return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.installed}
+
+
+def _told(found: Standing, former: str, *, check: bool) -> str:
+    if found.entries:
+        return f"{'would stop' if check else 'stopped'} {', '.join(found.steps)}"
+    if former:
+        return (
+            f"nothing is running, but {former} was at work between two steps; look with 'status.yml' and stop it again"
+        )
+    return "nothing is running"
+
+
+def _standing(kube: Kube, release: str) -> Standing:
+    entries = Ledger(kube, release).read()
+    names = sorted({release, *(entry.helm_release for entry in entries.values())})
+    installed = [name for name in names if revisions(kube, name)]
     if not entries and not installed:
         raise AbsentError(
             f"run {release}: nothing of that name in namespace {kube.namespace}. 'status.yml' lists the runs."
         )
-    going = [entry for entry in entries.values() if entry.going or entry.helm_release in installed]
-    stopped = [entry for entry in going if entry.going or entry.kept]
-    if not check:
-        for name in installed:
-            _evidence(kube, name, directory / name, say=say)
-        for entry in stopped:
-            said = f"stopped from {socket.gethostname()}"
-            # A controller that follows the step reads this when its workload goes away.
-            ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
-        for name in installed:
-            say(f"uninstalling {name}")
-            helm.uninstall(name)
-    steps = sorted(entry.step for entry in stopped)
-    done = f"{'would stop' if check else 'stopped'} {', '.join(steps)}"
-    said = f"run {release}: {done if steps else 'nothing is running'}"
-    say(said)
-    return {"changed": bool(steps or installed), "msg": said, "stopped": steps, "uninstalled": installed}
+    there = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in installed)]
+    return Standing(entries=there, installed=installed)
 
 
-def _helm_releases(release: str, entries: dict[str, Entry]) -> list[str]:
-    return sorted({release, *(entry.helm_release for entry in entries.values())})
+def _cancel(ledger: Ledger, entries: list[Entry], clock: Clock) -> None:
+    """Write down who stopped the steps; the controller that follows one reads it when its workload goes away."""
+    said = f"stopped from {socket.gethostname()}"
+    for entry in entries:
+        ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
 
 
 def _evidence(kube: Kube, name: str, directory: Path, *, say: Say) -> None:

@@ -22,7 +22,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._step import lock as module
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import (
     DURATION,
-    RENEWAL,
     Lock,
     is_dead,
     shown,
@@ -216,6 +215,35 @@ def test_no_namespace_and_no_permission_are_told(kube: FakeKube, make: MakeLock)
         make().acquire(patience=0, say=lambda _: None)
 
 
+def test_who_stops_a_run_takes_the_lease_from_a_living_holder(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    kube.put(PATH, lease(clock))
+    assert make().seize() == "tower (process 4711)"
+    assert clock.slept == []
+    assert holder(kube) == this_controller()
+    assert kube.objects[PATH]["spec"]["acquireTime"] == micro(clock.now())
+
+
+def test_a_lease_that_is_renewed_meanwhile_is_seized_all_the_same(
+    kube: FakeKube, make: MakeLock, clock: FakeClock
+) -> None:
+    kube.put(PATH, lease(clock))
+    original = kube._put
+
+    def renewed(path: str, *more: t.Any) -> dict[str, t.Any]:
+        kube._put = original  # type: ignore[method-assign]
+        kube.put(PATH, lease(clock))
+        return original(path, *more)
+
+    kube._put = renewed  # type: ignore[method-assign]
+    assert make().seize() == "tower (process 4711)"
+    assert holder(kube) == this_controller()
+
+
+def test_a_lease_that_is_free_is_seized_from_nobody(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+    assert make().seize() == ""
+    assert holder(kube) == this_controller()
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RENEWAL", 0.001)
@@ -272,13 +300,17 @@ def test_a_cluster_that_is_away_is_no_loss(kube: FakeKube, make: MakeLock, clock
     assert lost == []
 
 
-def test_a_young_renewal_is_trusted_without_asking(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+def test_a_lease_that_was_seized_is_noticed_however_young_its_renewal_is(
+    kube: FakeKube, make: MakeLock, clock: FakeClock
+) -> None:
     lock = make()
     lock.acquire(patience=0, say=lambda _: None)
-    clock.at += DURATION - RENEWAL - 1
-    kube.calls.clear()
     lock.secure()
-    assert kube.calls == []
+    assert not lock.lost
+    kube.put(PATH, lease(clock))
+    with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over\. 'status.yml' shows"):
+        lock.secure()
+    assert lock.lost
 
 
 def test_a_holder_that_slept_renews_before_it_goes_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
@@ -295,7 +327,7 @@ def test_a_holder_that_slept_finds_that_it_was_replaced(kube: FakeKube, make: Ma
     clock.at += 3600
     kube.put(PATH, lease(clock))
     for _ in range(2):
-        with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over while this controller was away"):
+        with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over\."):
             lock.secure()
     lock.release()
     assert holder(kube) == OTHER

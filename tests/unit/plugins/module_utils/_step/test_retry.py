@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import typing as t
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from fakes.kube import FakeKube
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._step import attempt as attempts
+from ansible_collections.mlops.eks.plugins.module_utils._step import lock as locks
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
@@ -26,6 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, 
 
 EVICTED, LOST = "EvictionByEvictionAPI", "NodeLost"
 TWICE = Retry(retries=2)
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
 
 
 def ending(reason: str = EVICTED, outcome: Outcome = "failed") -> Ending:
@@ -261,6 +264,22 @@ def test_a_run_that_is_stopped_while_it_waits_does_not_go_on(stage: t.Callable[.
     result = found.run()
     assert (result["outcome"], result["failed"]) == ("cancelled", True)
     assert found.helm == ["install", "uninstall", "uninstall"]
+
+
+def test_a_back_off_ends_when_the_lock_is_lost(stage: t.Callable[..., Stage], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "RENEWAL", 0.001)
+    found = stage(ending(), retry=Retry(retries=1, backoff=500))
+
+    def stop() -> None:
+        Ledger(found.kube, "digits").write(replace(found.entry, outcome="cancelled", cause="stopped from here"))
+        found.kube.objects[LEASE]["spec"]["holderIdentity"] = "tower/aaaa1111/4711/99"
+        found.kube.put(LEASE, found.kube.objects[LEASE])
+        # The thread that renews the lease has a clock of its own.
+        threading.Event().wait(0.005)
+
+    found.clock.meanwhile = stop
+    assert found.run()["outcome"] == "cancelled"
+    assert sum(found.clock.slept) < 500
 
 
 def test_what_stays_installed_is_not_retried(stage: t.Callable[..., Stage]) -> None:

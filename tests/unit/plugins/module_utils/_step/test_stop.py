@@ -1,0 +1,116 @@
+"""A run that is stopped: its controller loses the lock, the ledger says why, and nothing stays installed."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.kube import FakeKube
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
+from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
+
+ENTRY = Entry(
+    step="train",
+    identity="x",
+    outcome="running",
+    run_id="r1",
+    pipeline="digits",
+    helm_release="digits",
+    controller="tower",
+    started="2026-11-21T09:00:00.000Z",
+)
+SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
+
+
+class Stage:
+    """A run `digits` and the door that stops it."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
+        self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
+
+    def install(self) -> None:
+        labels = {"owner": "helm", "name": "digits", "status": "deployed", "version": "1"}
+        self.kube.put(SECRET, {"metadata": {"name": "sh.helm.release.v1.digits.v1", "labels": labels}})
+
+    def stop(self, *, check: bool = False) -> dict[str, t.Any]:
+        helm = Helm(binary="helm", kubeconfig="/k", context=None, namespace="team", run=self._run)
+        return stop(self.kube, helm, release="digits", directory=self.directory, check=check, say=self.said.append)
+
+    def _run(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed:
+        # What the ledger says, and who has the lock, at the moment at which the workload goes.
+        holder = self.kube.objects[LEASE]["spec"]["holderIdentity"]
+        self.helms.append((self.ledger.read()["train"].outcome, holder))
+        return Completed(0, "", "")
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    follower = Lock(stage.kube, "digits", clock=Clock())
+    follower._me = "tower/aaaa1111/4711/99"
+    follower.acquire(patience=0, say=stage.said.append)
+
+    result = stage.stop()
+
+    assert (result["changed"], result["stopped"], result["uninstalled"]) == (True, ["train"], ["digits"])
+    ((outcome, holder),) = stage.helms
+    assert outcome == "cancelled"
+    assert holder != follower._me
+    with pytest.raises(ConflictError, match="took over"):
+        follower.secure()
+    assert "stopped from" in stage.ledger.read()["train"].cause
+    assert LEASE not in stage.kube.objects
+
+
+def test_one_that_is_between_two_attempts_is_stopped_too(stage: Stage) -> None:
+    stage.ledger.write(replace(ENTRY, outcome="retrying"))
+    assert stage.stop()["stopped"] == ["train"]
+    assert stage.ledger.read()["train"].outcome == "cancelled"
+    assert stage.helms == []
+
+
+def test_a_controller_between_two_steps_is_named(stage: Stage) -> None:
+    stage.ledger.write(replace(ENTRY, outcome="succeeded"))
+    follower = Lock(stage.kube, "digits", clock=Clock())
+    follower._me = "tower/aaaa1111/4711/99"
+    follower.acquire(patience=0, say=stage.said.append)
+    result = stage.stop()
+    assert (result["changed"], result["stopped"]) == (True, [])
+    assert "nothing is running, but tower (process 4711) was at work between two steps" in result["msg"]
+
+
+def test_a_run_that_has_ended_is_left_as_it_is(stage: Stage) -> None:
+    stage.ledger.write(replace(ENTRY, outcome="succeeded"))
+    assert stage.stop()["changed"] is False
+    assert stage.said == ["run digits: nothing is running"]
+    assert stage.ledger.read()["train"].outcome == "succeeded"
+
+
+def test_check_mode_leaves_lock_and_ledger_alone(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    before = dict(stage.kube.objects)
+    assert stage.stop(check=True)["stopped"] == ["train"]
+    assert stage.said == ["run digits: would stop train"]
+    assert stage.kube.objects == before
+
+
+def test_a_run_nobody_knows_is_said_so_and_nothing_is_left(stage: Stage) -> None:
+    with pytest.raises(AbsentError, match=r"run digits: nothing of that name in namespace team"):
+        stage.stop()
+    assert stage.kube.objects == {}
