@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,3 +51,24 @@ class Batch:
 
     names: tuple[str, ...]
     run: Callable[[Setting], dict[str, Result]]
+
+
+Episode = tuple[float, list[str]]
+"""One time at which a fault happened: the seconds until things went on, and what was wrong."""
+
+
+def repeated(
+    name: str, *, how: str, user_sees: str, kept: str, inject: Callable[[Setting], Iterator[Episode]], group: str = ""
+) -> Fault:
+    """Return the fault that happens in each of the episodes of `inject`."""
+
+    def run(setting: Setting) -> Result:
+        found = list(inject(setting))
+        return Result(
+            injected=len(found),
+            recovered=sum(not said for _, said in found),
+            violations=tuple(said for _, all_said in found for said in all_said),
+            seconds=tuple(round(seconds, 1) for seconds, _ in found),
+        )
+
+    return Fault(name=name, group=group or name.replace("-", " "), how=how, user_sees=user_sees, kept=kept, run=run)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from fault import Batch, Fault, Result, Setting
+from fault import Fault, Result, Setting
 from hostile_scene import disturb
 from hostile_scripts import (
     LIFETIME,
@@ -164,8 +164,3 @@ def faults() -> list[Fault]:
         )
         for name, row in _ROWS.items()
     ]
-
-
-def batches() -> list[Batch]:
-    """Return nothing: each of them is a run of its own."""
-    return []

@@ -23,6 +23,7 @@ _EVIDENCE = ("step.json", "values.yaml", "manifest.yaml", "workload.yaml", "pods
 class Training:
     """One small training: `leader` and `member` are parts of the names of the pods that lead and that follow."""
 
+    name: str
     chart: str
     recipe: Json
     leader: str
@@ -42,6 +43,7 @@ _RANKS = (
     "    world.rank or print('tick', i, flush=True)"
 )
 MPI = Training(
+    name="mpi",
     chart="training/mpijob-distributed",
     recipe={
         "image": "localhost/mlops-eks/digits:0.1.0",
@@ -56,6 +58,7 @@ MPI = Training(
     pods=3,
 )
 PYTORCH = Training(
+    name="pytorch",
     chart="training/pytorchjob-distributed",
     recipe={
         "image": IMAGE,
@@ -89,7 +92,8 @@ def undisturbed(space: Space, training: Training, play: Play) -> Iterator[str]:
         yield f"the archived log holds {found}"
     if (shown := shown_ticks(play)) != list(range(1, TICKS + 1)):
         yield f"printed were {shown}"
-    if len(record["pods"]) != training.pods or any(pod.get("restarts") for pod in record["pods"]):
+    again = [one for pod in record["pods"] for one in pod["containers"] if one["restarts"]]
+    if len(record["pods"]) != training.pods or record["restarts"] or again:
         yield f"pods were started again: {record['pods']}"
     yield from left_whole(space)
 

@@ -9,10 +9,10 @@ import random
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from fault import Batch, Fault, Result, Setting
+from fault import Episode, Fault, Setting, repeated
 from plays import Play, until
 from samples import JOB, Json, gated, job
 from space import Space, fresh
@@ -49,7 +49,7 @@ def _whole(space: Space, pods: int) -> Iterator[str]:
         yield f"left: {space.releases()} {space.names('leases')}"
 
 
-def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+def _at_once(setting: Setting) -> Iterator[Episode]:
     chance = random.Random(setting.seed)
     for number in range(_PAIRS):
         directory = setting.directory / str(number)
@@ -66,7 +66,7 @@ def _at_once(setting: Setting) -> Iterator[tuple[float, list[str]]]:
             yield max(time.monotonic() - play.started for play in plays), said + list(_whole(space, 2))
 
 
-def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+def _asleep(setting: Setting) -> Iterator[Episode]:
     with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated(), evaluate=gated())
         sleeper = space.start("train", pipeline=pipeline)
@@ -91,7 +91,7 @@ def _asleep(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         yield taken, said + list(_whole(space, 2))
 
 
-def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+def _lost(setting: Setting) -> Iterator[Episode]:
     with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated())
         first = _elsewhere(space, pipeline)
@@ -111,7 +111,7 @@ def _lost(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         yield taken, said + list(_whole(space, 1))
 
 
-def _worker(setting: Setting) -> Iterator[tuple[float, list[str]]]:
+def _worker(setting: Setting) -> Iterator[Episode]:
     with fresh(setting.kubeconfig, setting.directory) as space:
         pipeline = _pipeline(space, train=gated())
         first = space.start("train", pipeline=pipeline)
@@ -129,52 +129,36 @@ def _worker(setting: Setting) -> Iterator[tuple[float, list[str]]]:
         yield took, ([] if code else ["the play whose worker was killed ended well"]) + list(_whole(space, 1))
 
 
-_PAIRINGS: dict[str, tuple[str, str, str, Callable[[Setting], Iterator[tuple[float, list[str]]]]]] = {
-    "two-at-once": (
-        "two controllers started within half a second",
-        "one goes on; the other is refused (who, where, since when) or finds the steps done",
-        "one execution of each step",
-        _at_once,
-    ),
-    "asleep": (
-        "the holder of the lock stopped (SIGSTOP) until another took over and ran the next step, then woken",
-        "the sleeper says who took over and ends; it touches nothing",
-        "the other's run, whole",
-        _asleep,
-    ),
-    "worker-killed": (
-        "SIGKILL to the worker of ansible-playbook alone, as the kernel does that runs out of memory",
-        "the play ends within seconds; the next run re-attaches",
-        "the workload, its log from the first line",
-        _worker,
-    ),
-    "machine-lost": (
-        "a controller of another host name killed; the next one cannot look at its process",
-        "'is locked by tower (process n); waiting to see whether it is alive', then it re-attaches",
-        "the workload, its log from the first line",
-        _lost,
-    ),
-}
-
-
 def faults() -> list[Fault]:
     """Return every fault of this kind."""
-    return [_fault(name) for name in _PAIRINGS]
-
-
-def batches() -> list[Batch]:
-    """Return nothing: each of them is a run of its own."""
-    return []
-
-
-def _fault(name: str) -> Fault:
-    how, sees, kept, inject = _PAIRINGS[name]
-
-    def run(setting: Setting) -> Result:
-        found = list(inject(setting))
-        violations = tuple(said for _, all_said in found for said in all_said)
-        bad = sum(bool(said) for _, said in found)
-        seconds = tuple(round(seconds, 1) for seconds, _ in found)
-        return Result(injected=len(found), recovered=len(found) - bad, violations=violations, seconds=seconds)
-
-    return Fault(name=name, group=name.replace("-", " "), how=how, user_sees=sees, kept=kept, run=run)
+    log = "the workload, its log from the first line"
+    return [
+        repeated(
+            "two-at-once",
+            how="two controllers started within half a second",
+            user_sees="one goes on; the other is refused (who, where, since when) or finds the steps done",
+            kept="one execution of each step",
+            inject=_at_once,
+        ),
+        repeated(
+            "asleep",
+            how="the holder of the lock stopped (SIGSTOP) until another took over and ran the next step, then woken",
+            user_sees="the sleeper says who took over and ends; it touches nothing",
+            kept="the other's run, whole",
+            inject=_asleep,
+        ),
+        repeated(
+            "worker-killed",
+            how="SIGKILL to the worker of ansible-playbook alone, as the kernel does that runs out of memory",
+            user_sees="the play ends within seconds; the next run re-attaches",
+            kept=log,
+            inject=_worker,
+        ),
+        repeated(
+            "machine-lost",
+            how="a controller of another host name killed; the next one cannot look at its process",
+            user_sees="'is locked by tower (process n); waiting to see whether it is alive', then it re-attaches",
+            kept=log,
+            inject=_lost,
+        ),
+    ]

@@ -24,12 +24,14 @@ sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / ".venv" / "c
 
 import hostile
 import interrupt
+import losses
 import nodes
 import pairs
+import stops
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs, hostile, nodes)
+SOURCES = (interrupt, pairs, stops, hostile, nodes, losses)
 Row = dict[str, t.Any]
 
 
@@ -41,7 +43,7 @@ def known() -> list[Fault]:
 def planned(pattern: str) -> list[Batch]:
     """Return what to run: several faults in one run where all of them are asked for, else each for itself."""
     chosen = {fault.name: fault for fault in known() if fnmatch.fnmatch(fault.name, pattern)}
-    together = [batch for source in SOURCES for batch in source.batches() if chosen.keys() >= set(batch.names)]
+    together = [batch for batch in interrupt.batches() if chosen.keys() >= set(batch.names)]
     covered = {name for batch in together for name in batch.names}
     alone = [Batch(names=(name,), run=_alone(fault)) for name, fault in chosen.items() if name not in covered]
     # Those that wait the longest begin first.

@@ -39,7 +39,7 @@ def _line(faults: list[Fault], rows: list[Row]) -> str:
         str(sum(row["injected"] for row in rows)),
         str(sum(row["recovered"] for row in rows)),
         f"{statistics.median(seconds):.1f}" if seconds else "–",
-        first.user_sees,
+        "; ".join(dict.fromkeys(fault.user_sees for fault in faults)),
         first.kept,
         f"`--fault '{pattern}'`",
     )

@@ -1,0 +1,95 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run that is stopped while its controller lives: at any moment, and between two attempts."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Iterator
+
+from fault import Episode, Fault, Setting, repeated
+from plays import Play, until
+from samples import JOB, gated, job
+from space import Space, fresh
+
+# Moments at which a run is stopped, within so many seconds of the first sign that it was begun.
+_STOPS, _WITHIN = 8, 8.0
+# Seconds in which a stop, and then the controller that followed, must have ended: it renews its lease every 15 s.
+_LIMIT = 60.0
+_BACK_OFF = 300
+
+
+def _stop(space: Space, play: Play) -> str:
+    """Stop the run, again if it was between two steps, and return what was said in the end."""
+    while True:
+        text = space.play("stop", release="run")
+        if "nothing is running" not in text or play.process.poll() is not None:
+            return text
+
+
+def _ended(space: Space, play: Play) -> Episode:
+    """Stop the run of `play`; return the seconds from there to the end of the play, and what is wrong then."""
+    said = _stop(space, play)
+    begun = time.monotonic()
+    play.end(rc=None, seconds=_LIMIT)
+    took = time.monotonic() - begun
+    return took, list(_wrong(space, play, said))
+
+
+def _wrong(space: Space, play: Play, said: str) -> Iterator[str]:
+    if "stopped from" not in play.text and "took over" not in play.text:
+        yield f"the controller does not say that it was stopped: {play.text[-800:]}"
+    outcomes = {step: entry["outcome"] for step, entry in space.ledger().items()}
+    stopped = re.search(r"run run: stopped (\w+)", said)
+    if {"running", "retrying"} & set(outcomes.values()) or (stopped and outcomes[stopped[1]] != "cancelled"):
+        yield f"ledger: {outcomes} after {said[-800:]}"
+    if left := [*space.releases(), *space.names("leases"), *space.names("jobs")]:
+        yield f"left: {left}"
+
+
+def _anywhere(setting: Setting) -> Iterator[Episode]:
+    chance = random.Random(setting.seed)
+    for number in range(_STOPS):
+        directory = setting.directory / str(number)
+        directory.mkdir()
+        with fresh(setting.kubeconfig, directory) as space:
+            recipes = {"a": job("sleep 1"), "b": job("sleep 1"), "c": gated()}
+            play = space.start("train", pipeline=space.pipeline(**recipes))
+            until(space.ledger, "the run has begun", seconds=_LIMIT)
+            time.sleep(chance.uniform(0.0, _WITHIN))
+            yield _ended(space, play)
+
+
+def _between(setting: Setting) -> Iterator[Episode]:
+    with fresh(setting.kubeconfig, setting.directory) as space:
+        step = {"name": "train", "chart": JOB, "recipe": "train.yaml"}
+        step |= {"retries": 1, "retry_on": ["any"], "retry_backoff": _BACK_OFF}
+        pipeline = space.pipeline_of("run", [step], {"train": job("exit 3", backoff_limit=0)})
+        play = space.start("train", pipeline=pipeline)
+        play.shows("attempt 2 begins in", seconds=_LIMIT)
+        yield _ended(space, play)
+
+
+def faults() -> list[Fault]:
+    """Return every fault of this kind."""
+    kept = "the evidence up to there, twice: the stop's and the controller's"
+    return [
+        repeated(
+            "stopped",
+            group="stopped while it runs",
+            how="stop.yml at a random moment of a run",
+            user_sees="the controller ends its step as cancelled, saying from where it was stopped",
+            kept=kept,
+            inject=_anywhere,
+        ),
+        repeated(
+            "stopped-between-attempts",
+            group="stopped while it waits for the next attempt",
+            how=f"stop.yml in a back-off of {_BACK_OFF} s",
+            user_sees="the same, when the lease is next renewed (15 s)",
+            kept=kept,
+            inject=_between,
+        ),
+    ]
