@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 Json = dict[str, t.Any]
@@ -33,6 +34,11 @@ def gated(*commands: str) -> Json:
 def ticks(lines: list[str]) -> list[int]:
     """Return the numbers of the `tick` lines."""
     return [int(line.removeprefix("tick ")) for line in lines if line.startswith("tick ")]
+
+
+def shown_ticks(text: str) -> list[int]:
+    """Return the numbers of the `tick` lines that a play has printed."""
+    return [int(found) for found in re.findall(r"\| tick (\d+)$", text, re.MULTILINE)]
 
 
 def consecutive(numbers: list[int]) -> bool:

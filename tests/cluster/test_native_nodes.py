@@ -1,23 +1,26 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A real native cluster of three nodes: joined, cut, one killed, gone. The tests run in order on one cluster."""
+"""A real native cluster of three nodes: joined, restarted, cut, one killed, gone. The tests run in order on one."""
 
 from __future__ import annotations
 
 import copy
 import json
-import signal
 import subprocess
 import typing as t
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from natives import BASE_IMAGE, JOB, Bench, machine
 from plays import until
+from samples import consecutive, gated, shown_ticks, ticks
+from space import Space, fresh
+from three import Three
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._local import addresses, cgroups, processes, sweep
+from ansible_collections.mlops.eks.plugins.module_utils._local import addresses, sweep
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
 pytestmark = pytest.mark.cluster
@@ -114,20 +117,59 @@ def test_a_node_whose_link_is_down_shows_in_seconds_and_is_joined_again(bench: B
     assert not bench.up(cluster.name)["changed"]
 
 
-def test_a_node_killed_whole_comes_back(bench: Bench, cluster: Layout) -> None:
-    node = cluster.node(3)
-    inode = node.netns_path.stat().st_ino
-    inside = {pid for pid in map(int, sweep.leftovers(cluster)["processes"]) if processes.netns_inode(pid) == inode}
-    for pid in inside | cgroups.members(node.cgroup):
-        processes.send(pid, signal.SIGKILL)
-    assert processes.until(lambda: not cgroups.members(node.cgroup), 10)
+@pytest.fixture
+def space(cluster: Layout, tmp_path: Path) -> Iterator[Space]:
+    with fresh(str(cluster.kubeconfig), tmp_path) as found:
+        yield found
 
-    result = bench.up(cluster.name)
 
-    states = result["diff"]["before"]["components"]
+def node_of(space: Space, cluster: Layout) -> Node:
+    """Return the node of the step's only pod."""
+    (pod,) = space.get("pods")
+    return next(cluster.node(number) for number in (1, 2, 3) if cluster.node(number).name == pod["spec"]["nodeName"])
+
+
+def test_a_step_goes_on_while_components_restart(bench: Bench, cluster: Layout, space: Space) -> None:
+    three = Three(cluster.name)
+    play = space.start("train", pipeline=space.pipeline(train=gated("echo done")))
+    play.shows("tick 3")
+    node = node_of(space, cluster)
+    for component in ("etcd", "kube-apiserver", node.named("containerd"), node.named("kubelet")):
+        three.restart(component)
+    said = len(shown_ticks(play.text))
+    until(lambda: len(shown_ticks(play.text)) > said + 3, "the log goes on")
+    space.open_gate()
+
+    play.end()
+
+    assert space.record("train")["outcome"] == "succeeded"
+    assert consecutive(ticks(space.log("train")))
+    assert consecutive(shown_ticks(play.text))
+    assert not bench.up(cluster.name)["changed"]
+
+
+def test_a_step_whose_node_is_lost_says_so_and_the_node_comes_back(bench: Bench, cluster: Layout, space: Space) -> None:
+    three = Three(cluster.name)
+    three.reserve_first()
+    play = space.start("train", pipeline=space.pipeline(train=gated()))
+    play.shows("tick 3")
+    node = node_of(space, cluster)
+    three.kill(node)
+    three.forget(node)
+
+    play.end(rc=None)
+
+    record = space.record("train")
+    assert record["outcome"] == "failed"
+    assert record["cause"]["category"] == "node_lost"
+    assert node.name in record["cause"]["message"]
+    assert ticks(space.log("train"))[:3] == [1, 2, 3]
+    assert space.releases() == []
+    three.open_all(but=node)
+    states = bench.up(cluster.name)["diff"]["before"]["components"]
     assert {name for name, state in states.items() if state == "stopped"} == {
-        "containerd-3", "kubelet-3", "kube-proxy-3",
-    }  # fmt: skip
+        node.named(program) for program in ("containerd", "kubelet", "kube-proxy")
+    }
     bench.create(cluster.name, job_on(node, "again", "echo here"))
     bench.kubectl(cluster.name, "wait", "--for=condition=Complete", "job/again", "--timeout=90s")
 

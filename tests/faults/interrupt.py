@@ -38,6 +38,7 @@ class Kill:
     way: str
     name: str
     step: str
+    steps: tuple[str, ...]
     after: float = 0.0
     at: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
@@ -62,11 +63,15 @@ class Kill:
                 play.process.wait(_END)
 
     def _is_past(self) -> bool:
-        at_work = _step(self._play.text)
-        return bool(self.point.method) and (not at_work or ALL.index(at_work) > ALL.index(self.step))
+        at_work = self._at_work()
+        return bool(self.point.method) and (not at_work or self.steps.index(at_work) > self.steps.index(self.step))
+
+    def _at_work(self) -> str:
+        """Return the step at work: strategy `free` prints the heading of a task with its result."""
+        return next((step for step in self.steps if f": {step}]" not in self._play.text), "")
 
     def _gate(self, moment: Moment) -> bool:
-        if self.done.is_set() or not self.point.is_at(moment) or _step(self._play.text) != self.step:
+        if self.done.is_set() or not self.point.is_at(moment) or self._at_work() != self.step:
             return True
         self._kill()
         return self.way not in NOTHING_SURVIVES
@@ -76,11 +81,6 @@ class Kill:
         with contextlib.suppress(ProcessLookupError):
             WAYS[self.way][1](self._play)
         self.done.set()
-
-
-def _step(text: str) -> str:
-    """Return the step at work: strategy `free` prints the heading of a task with its result."""
-    return next((step for step in ALL if f": {step}]" not in text), "")
 
 
 @contextlib.contextmanager
@@ -95,17 +95,17 @@ def _space(setting: Setting) -> Iterator[tuple[Space, Wire]]:
             space.kubectl("delete", "persistentvolume", space.namespace, "--wait=false", "--ignore-not-found")
 
 
-def interrupt(setting: Setting, way: str, names: tuple[str, ...]) -> dict[str, Result]:
-    """Run the pipeline, kill its controller at each of the points `names` of each step, and look at what is left."""
+def interrupt(setting: Setting, way: str, names: tuple[str, ...], *, steps: tuple[str, ...] = ALL) -> dict[str, Result]:
+    """Run `steps`, kill their controller at each of the points `names` of each step, and look at what is left."""
     chance = random.Random(f"{setting.seed} {way}")
     with _space(setting) as (space, wire):
-        pipeline = write(space)
-        kills = [Kill(wire, way, name, step) for step in ALL for name in names if step in POINTS[name].steps]
+        pipeline = write(space, steps)
+        kills = [Kill(wire, way, name, step, steps) for step in steps for name in names if step in POINTS[name].steps]
         if RANDOM in names:
-            kills += [Kill(wire, way, RANDOM, "", after=chance.uniform(0.1, _WITHIN)) for _ in range(_RANDOM)]
+            kills += [Kill(wire, way, RANDOM, "", steps, after=chance.uniform(0.1, _WITHIN)) for _ in range(_RANDOM)]
         violations, seconds = _run(setting, space, pipeline, kills)
         starts = 1 + (len(kills) if set(names) & set(_AGAIN) else 0)
-        violations = violations or verify(space, server_starts=starts)
+        violations = violations or verify(space, steps, server_starts=starts)
     return {f"{way}@{name}": _result(name, kills, seconds, violations) for name in names}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
-from interrupt_points import ALL, BATCH
+from interrupt_points import SERVE
 from plays import until
 from samples import JOB, SERVER, Json, job, server, ticks
 from space import Space
@@ -48,19 +48,19 @@ RECIPES: dict[str, Json] = {
     "prepare": job(_works("prepare"), _diary("end", "prepare"), pvc=_CLAIMS),
     "flaky": job(_works("flaky"), _ONCE, _diary("end", "flaky"), pvc=_CLAIMS, backoff_limit=1),
     "train": _mpi(),
-    "serve": server("hello", pvc=_CLAIMS, pre_script=[_diary("begin", "serve")]),
+    SERVE: server("hello", pvc=_CLAIMS, pre_script=[_diary("begin", SERVE)]),
 }
-_CHARTS = {"prepare": JOB, "flaky": JOB, "train": "training/mpijob-distributed", "serve": SERVER}
+_CHARTS = {"prepare": JOB, "flaky": JOB, "train": "training/mpijob-distributed", SERVE: SERVER}
 
 
-def write(space: Space) -> Path:
-    """Write the pipeline, make the volume on which it keeps its diary, and return the pipeline's directory."""
+def write(space: Space, names: tuple[str, ...]) -> Path:
+    """Write the pipeline of the steps `names`, make the volume for its diary, and return the pipeline's directory."""
     shared = space.directory / "shared"
     shared.mkdir(mode=0o777)
     shared.chmod(0o777)
     for document in _volume(space.namespace, shared):
         space.apply(document)
-    steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 900} for step in ALL]
+    steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 900} for step in names]
     return space.pipeline_of("run", steps, RECIPES)
 
 
@@ -81,43 +81,43 @@ def _volume(namespace: str, directory: Path) -> Iterator[Json]:
     }
 
 
-def verify(space: Space, *, server_starts: int = 1) -> list[str]:
+def verify(space: Space, steps: tuple[str, ...], *, server_starts: int = 1) -> list[str]:
     """Return what is not as it would be had nobody been killed, one sentence each."""
     return [
-        *_executions(space, server_starts),
-        *_ledger(space),
-        *_leftovers(space),
-        *(said for step in ALL for said in _evidence(space, step)),
+        *_executions(space, steps, server_starts),
+        *_ledger(space, steps),
+        *_leftovers(space, steps),
+        *(said for step in steps for said in _evidence(space, step)),
     ]
 
 
-def _executions(space: Space, server_starts: int) -> Iterator[str]:
+def _executions(space: Space, steps: tuple[str, ...], server_starts: int) -> Iterator[str]:
     diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / "shared/diary").read_text().splitlines())
-    for step in BATCH:
-        if diary[f"end {step}"] != 1:
+    for step in steps:
+        if step == SERVE and not 1 <= diary[f"begin {SERVE}"] <= server_starts:
+            yield f"{SERVE}: started {diary[f'begin {SERVE}']} times"
+        if step != SERVE and diary[f"end {step}"] != 1:
             yield f"{step}: {diary[f'end {step}']} successful executions: {dict(diary)}"
-    if not 1 <= diary["begin serve"] <= server_starts:
-        yield f"serve: started {diary['begin serve']} times"
 
 
-def _ledger(space: Space) -> Iterator[str]:
+def _ledger(space: Space, steps: tuple[str, ...]) -> Iterator[str]:
     ledger = space.ledger()
-    wanted = {step: "ready" if step == "serve" else "succeeded" for step in ALL}
+    wanted = {step: "ready" if step == SERVE else "succeeded" for step in steps}
     found = {step: entry["outcome"] for step, entry in ledger.items()}
     if found != wanted:
         yield f"ledger: {found}"
     elif not all(entry["finished"] and entry["identity"] for entry in ledger.values()):
         yield "ledger: an entry without end or identity"
-    elif sorted(ALL, key=lambda step: t.cast(int, ledger[step]["order"])) != list(ALL):
+    elif sorted(steps, key=lambda step: t.cast(int, ledger[step]["order"])) != list(steps):
         yield "ledger: not in the order of the steps"
 
 
-def _leftovers(space: Space) -> Iterator[str]:
+def _leftovers(space: Space, steps: tuple[str, ...]) -> Iterator[str]:
     states = {
         secret["metadata"]["labels"]["name"]: secret["metadata"]["labels"]["status"]
         for secret in space.get("secrets", "-l", "owner=helm")
     }
-    if states != {"run-serve": "deployed"}:
+    if states != ({f"run-{SERVE}": "deployed"} if SERVE in steps else {}):
         yield f"helm releases: {states}"
     if leases := space.names("leases"):
         yield f"locks left: {leases}"
@@ -139,7 +139,7 @@ def _evidence(space: Space, step: str) -> Iterator[str]:
         if missing or not record["finished"] or not record["pods"]:
             yield f"{step}: evidence {path} lacks {missing or 'its end or its pods'}"
         logs = [numbers for file in (path / "logs").glob("*.log") if (numbers := _numbers(file))]
-        if step != "serve" and (not logs or any(numbers != list(range(1, _TICKS + 1)) for numbers in logs)):
+        if step != SERVE and (not logs or any(numbers != list(range(1, _TICKS + 1)) for numbers in logs)):
             yield f"{step}: incomplete logs in {path}: {logs}"
     if not whole:
         yield f"{step}: no run has its evidence"

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from wire import Moment
 
 RANDOM = "random"
-BATCH, ALL = ("prepare", "flaky", "train"), ("prepare", "flaky", "train", "serve")
+SERVE = "serve"
+_BATCH = ("prepare", "flaky", "train")
+ALL = (*_BATCH, SERVE)
 _WORKLOAD = r"/(jobs|mpijobs|deployments)"
 _LEDGER = r"/configmaps(/mlops-eks-run)?\b"
 _RELEASE = r"/secrets/sh\.helm\.release\."
@@ -122,14 +124,14 @@ POINTS: dict[str, Point] = {
         method="PUT",
         path=_RELEASE,
         body=_marked("uninstalling"),
-        steps=BATCH,
+        steps=_BATCH,
     ),
     "deleted": Point(
-        then=DONE, means="once the workload is deleted", method="DELETE", path=rf"{_WORKLOAD}/", steps=BATCH
+        then=DONE, means="once the workload is deleted", method="DELETE", path=rf"{_WORKLOAD}/", steps=_BATCH
     ),
-    "uninstalled": Point(then=DONE, means="once Helm has uninstalled it", method="DELETE", path=_RELEASE, steps=BATCH),
+    "uninstalled": Point(then=DONE, means="once Helm has uninstalled it", method="DELETE", path=_RELEASE, steps=_BATCH),
     "unlocked": Point(then=DONE, means="once it has given the lock back", method="DELETE", path=r"/leases/"),
-    "report": Point(then=DONE, means="before it writes the report", said="4/4: serve]", steps=("serve",)),
+    "report": Point(then=DONE, means="before it writes the report", said="4/4: serve]", steps=(SERVE,)),
     RANDOM: Point(then=Then(user_sees="one of the above", kept="as above"), means="at a random moment", steps=("",)),
 }
 # Points that one step can pass in turn, a kill at each: in every way, Helm may outlive the controller and go on.

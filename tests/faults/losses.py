@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from fault import Fault, Result, Setting
 from nodes_scene import Scene, ended, result, under_way
-from nodes_steps import MPI, PYTORCH, TICKS, Training, leader_ticks, left_whole, shown_ticks
+from nodes_steps import MPI, PYTORCH, TICKS, Training, leader_ticks, left_whole
+from samples import shown_ticks
 from three import Three
 
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Node
@@ -111,10 +112,10 @@ _LOSSES: t.Mapping[str, Loss] = {
 def _lose(setting: Setting, training: Training, loss: Loss) -> Result:
     """Inject a fault that costs a node: the step recovers, or ends soon and names what was lost."""
     with under_way(setting, training, **_QUICK) as scene:
-        before = len(shown_ticks(scene.play))
+        before = len(shown_ticks(scene.play.text))
         node, member = scene.victim()
         loss.hit(scene.cluster, node)
-        late = len(shown_ticks(scene.play)) >= TICKS
+        late = len(shown_ticks(scene.play.text)) >= TICKS
         violations = ended(scene, rc=None) + ["the training was over before its node was"] * late
         seconds = time.monotonic() - scene.at
         if not violations:

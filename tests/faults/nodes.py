@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from fault import Fault, Result, Setting
 from nodes_scene import Scene, ended, result, under_way
-from nodes_steps import MPI, PYTORCH, Training, shown_ticks, undisturbed
+from nodes_steps import MPI, PYTORCH, Training, undisturbed
 from plays import until
+from samples import shown_ticks
 
 # Shorter than it takes anybody to give a silent node up.
 _BLINK = 4.0
@@ -21,8 +22,10 @@ def _restart(setting: Setting, training: Training, hit: Callable[[Scene], None])
     """Inject a fault that the step must not even notice."""
     with under_way(setting, training) as scene:
         hit(scene)
-        seen = len(shown_ticks(scene.play))
-        until(lambda: len(shown_ticks(scene.play)) > seen or scene.play.process.poll() is not None, "the log goes on")
+        seen = len(shown_ticks(scene.play.text))
+        until(
+            lambda: len(shown_ticks(scene.play.text)) > seen or scene.play.process.poll() is not None, "the log goes on"
+        )
         seconds = time.monotonic() - scene.at
         violations = ended(scene, rc=0) or list(undisturbed(scene.space, training, scene.play))
     return result(violations, seconds)

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plays import Play
-from samples import IMAGE, Json, consecutive, ticks
+from samples import IMAGE, Json, consecutive, shown_ticks, ticks
 from space import Space
 
 TICKS = 150
@@ -78,11 +77,6 @@ def leader_ticks(space: Space, training: Training) -> list[int]:
     return [tick for log in logs for tick in ticks(log.read_text(encoding="utf-8").splitlines())]
 
 
-def shown_ticks(play: Play) -> list[int]:
-    """Return the ticks that were printed."""
-    return [int(found) for found in re.findall(r"\| tick (\d+)$", play.text, re.MULTILINE)]
-
-
 def undisturbed(space: Space, training: Training, play: Play) -> Iterator[str]:
     """Yield what differs from a run of which nothing was disturbed."""
     record = space.record("train")
@@ -90,7 +84,7 @@ def undisturbed(space: Space, training: Training, play: Play) -> Iterator[str]:
         yield f"the step ended {record['outcome']}: {record['cause']}"
     if not consecutive(found := leader_ticks(space, training)) or len(found) != TICKS:
         yield f"the archived log holds {found}"
-    if (shown := shown_ticks(play)) != list(range(1, TICKS + 1)):
+    if (shown := shown_ticks(play.text)) != list(range(1, TICKS + 1)):
         yield f"printed were {shown}"
     again = [one for pod in record["pods"] for one in pod["containers"] if one["restarts"]]
     if len(record["pods"]) != training.pods or record["restarts"] or again:

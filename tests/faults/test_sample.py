@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""A sample of the faults, small enough for every change; all of them: `make faults`."""
+"""A sample of the faults, small enough for every change; all of them: `make faults`. Nodes: tests/cluster."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from pathlib import Path
 
 import pytest
 from fault import Setting
+from hostile import faults
 from interrupt import interrupt
 
 pytestmark = pytest.mark.cluster
 
 
-@pytest.mark.parametrize(("way", "points"), [("sigkill", ("unmarked", "settled"))])
-def test_a_killed_controller_costs_a_re_run(
-    native_cluster: t.Any, tmp_path: Path, way: str, points: tuple[str, ...]
-) -> None:
+@pytest.fixture
+def setting(native_cluster: t.Any, tmp_path: Path) -> Setting:
+    return Setting(kubeconfig=native_cluster.kubeconfig, directory=tmp_path, seed=1, say=print)
+
+
+def test_a_killed_controller_costs_a_re_run(setting: Setting) -> None:
     # Where most can go wrong: a workload of which Helm has not said that it is there, and one that has just ended.
-    setting = Setting(kubeconfig=native_cluster.kubeconfig, directory=tmp_path, seed=1, say=print)
-    found = interrupt(setting, way, points)
-    assert [result.violations for result in found.values()] == [()] * len(points)
-    assert all(result.injected for result in found.values())
+    found = interrupt(setting, "sigkill", ("unmarked", "settled"), steps=("prepare", "serve"))
+    assert {name: (result.injected, result.violations) for name, result in found.items()} == {
+        "sigkill@unmarked": (2, ()),
+        "sigkill@settled": (2, ()),
+    }
+
+
+def test_a_hostile_server_changes_nothing(setting: Setting) -> None:
+    (fault,) = (fault for fault in faults() if fault.name == "api@truncated")
+    found = fault.run(setting)
+    assert found.violations == ()
+    assert found.injected > 0
