@@ -84,6 +84,8 @@ def _told(found: Standing, former: str, *, check: bool) -> str:
         return (
             f"nothing is running, but {former} was at work between two steps; look with 'status.yml' and stop it again"
         )
+    if found.installed:
+        return f"nothing is running; {'would uninstall' if check else 'uninstalled'} what was left of it"
     return "nothing is running"
 
 

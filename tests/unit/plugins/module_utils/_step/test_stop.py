@@ -94,6 +94,15 @@ def test_a_controller_between_two_steps_is_named(stage: Stage) -> None:
     assert "nothing is running, but tower (process 4711) was at work between two steps" in result["msg"]
 
 
+def test_what_a_dead_controller_left_installed_is_cleared_away(stage: Stage) -> None:
+    stage.ledger.write(replace(ENTRY, outcome="succeeded"))
+    stage.install()
+    result = stage.stop()
+    assert (result["changed"], result["stopped"], result["uninstalled"]) == (True, [], ["digits"])
+    assert "nothing is running; uninstalled what was left of it" in result["msg"]
+    assert stage.ledger.read()["train"].outcome == "succeeded"
+
+
 def test_a_run_that_has_ended_is_left_as_it_is(stage: Stage) -> None:
     stage.ledger.write(replace(ENTRY, outcome="succeeded"))
     assert stage.stop()["changed"] is False
