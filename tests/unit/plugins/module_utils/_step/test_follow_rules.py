@@ -71,7 +71,7 @@ def test_heartbeat_comes_in_silence_only() -> None:
 
 def test_heartbeat_says_what_is_wrong() -> None:
     _, said = drive([workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, patience=Patience(image=99)))
-    assert said[-1] == "Job digits: pending for 7 s; Pod/digits-x (main) cannot start: ErrImagePull: no such image."
+    assert said[-1] == "Job digits: pending for 10 s; Pod/digits-x (main) cannot start: ErrImagePull: no such image."
 
 
 # Suspicions

@@ -94,6 +94,9 @@ class FakeSession:
         self.clock.at += self.took
         return replace(start(self.judged, self.clock.at), ending=next(self.script))
 
+    def lost_lock(self, holder: str) -> None:
+        """Nobody follows here."""
+
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
         found = t.cast(Ending, state.ending)
         return {"outcome": found.outcome, "cause": found.cause.to_record() if found.cause else None}
