@@ -28,6 +28,9 @@ options:
     description: Run only these steps.
     type: list
     elements: str
+  recipe_values:
+    description: Values merged over the recipes of the chosen steps, to be checked with them.
+    type: dict
   release:
     description: Name of the run. When omitted, the pipeline's name.
     type: str
@@ -67,6 +70,7 @@ ARGUMENT_SPEC = {
     "pipeline": {"type": "path", "required": True},
     "from_step": {"type": "str"},
     "only_steps": {"type": "list", "elements": "str"},
+    "recipe_values": {"type": "dict"},
     "release": {"type": "str"},
 }
 

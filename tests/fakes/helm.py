@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import typing as t
 from collections.abc import Sequence
@@ -13,6 +14,18 @@ import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
 
 Values = dict[str, t.Any]
+
+
+def same(ours: t.Any, theirs: t.Any) -> bool:
+    """Whether two documents are one: Helm's numbers are Go's, which JSON does not tell apart."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    numbers = [isinstance(one, int | float) and not isinstance(one, bool) for one in (ours, theirs)]
+    if all(numbers):
+        return math.isclose(ours, theirs, rel_tol=1e-15)
+    return type(ours) is type(theirs) and ours == theirs
 
 
 def mirror(directory: Path, defaults: Values) -> Path:

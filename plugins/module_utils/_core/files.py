@@ -13,6 +13,8 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import teach
+
 
 def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
     """Replace `path` by `text`; a reader sees the old content or the new, never a part.
@@ -37,7 +39,7 @@ def to_json(document: t.Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style with literal blocks, so that scripts stay readable."""
+    """Block style with literal blocks, so that scripts stay readable, and text that Helm reads as text again."""
 
 
 def _literal(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -45,6 +47,7 @@ def _literal(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _literal)
+teach(_Dumper)
 
 
 def to_yaml(document: t.Any) -> str:

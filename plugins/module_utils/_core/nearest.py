@@ -8,9 +8,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+# No known word is that long, and comparing takes long then.
+_LONGEST = 100
+
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word most like `word`, or `None` when nothing is close."""
+    if len(word) > _LONGEST:
+        return None
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return found[0] if found else None
 

@@ -50,3 +50,9 @@ def clipped(line: bytes, width: int) -> str:
     text = plain(state[:width].decode(errors="replace"))
     # How much more is not known while the line is still being written.
     return f"{text} ... (clipped; the archive has it whole)" if len(state) > width else text
+
+
+def shown(value: t.Any, width: int = 60) -> str:
+    """Return a value of the user's as a message quotes it: on one line, and no longer than `width`."""
+    text = repr(value)
+    return text if len(text) <= width else f"{text[: width - 3]}..."

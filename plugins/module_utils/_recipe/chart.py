@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 CATALOGUE = Path(__file__).resolve().parents[3] / "charts"
@@ -45,12 +47,15 @@ def find(ref: str, *, catalogue: Path = CATALOGUE, base: Path | None = None) -> 
         InvalidInputError: there is no such chart, or its files are broken.
     """
     for candidate in (catalogue / ref, (base or Path.cwd()) / ref):
-        if (candidate / "Chart.yaml").is_file():
+        # Not Path.is_file: a name too long for the file system is an error there.
+        if os.path.isfile(candidate / "Chart.yaml"):  # noqa: PTH113
             return _read(ref, candidate.resolve())
     if "://" in ref:
         raise InvalidInputError(f"chart {ref!r}: only catalogue charts and directories are supported. Pull it first.")
     known = sorted(str(path.parent.relative_to(catalogue)) for path in catalogue.glob("*/*/Chart.yaml"))
-    raise InvalidInputError(f"chart {ref!r}: not in the catalogue and not a chart directory.{did_you_mean(ref, known)}")
+    raise InvalidInputError(
+        f"chart {shown(ref)}: not in the catalogue and not a chart directory.{did_you_mean(ref, known)}"
+    )
 
 
 def _read(ref: str, path: Path) -> Chart:

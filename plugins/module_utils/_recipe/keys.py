@@ -9,6 +9,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 
@@ -71,10 +72,12 @@ def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[st
     for key, value in data.items():
         rule = keys.get(key)
         if rule is None:
-            raise InvalidInputError(f"{source.at((*path, key))}: unknown key {key!r}.{did_you_mean(str(key), keys)}")
+            raise InvalidInputError(
+                f"{source.at((*path, key))}: unknown key {shown(key)}.{did_you_mean(str(key), keys)}"
+            )
         wrong_int = rule.kind is int and (isinstance(value, bool) or (isinstance(value, int) and value < rule.least))
         if not isinstance(value, rule.kind) or wrong_int:
-            raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {value!r}.")
+            raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {shown(value)}.")
     missing = [key for key, rule in keys.items() if rule.required and key not in data]
     if missing:
         raise InvalidInputError(f"{source.at(path)}: missing {', '.join(map(repr, missing))}.")
@@ -88,10 +91,8 @@ def check_words(source: Source, data: dict[str, t.Any], path: Path) -> None:
     """
     for index, word in enumerate(data.get("retry_on", ())):
         if word not in RETRY_ON:
-            said = f"retry_on: {word!r} is none of {', '.join(RETRY_ON)}.{did_you_mean(str(word), RETRY_ON)}"
+            said = f"retry_on: {shown(word)} is none of {', '.join(RETRY_ON)}.{did_you_mean(str(word), RETRY_ON)}"
             raise InvalidInputError(f"{source.at((*path, 'retry_on', index))}: {said}")
     if "progress" in data:
-        try:
+        with source.blamed((*path, "progress")):
             progress_pattern(data["progress"])
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{source.at((*path, 'progress'))}: {error}") from error

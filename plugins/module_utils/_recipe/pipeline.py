@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     LIMITS,
@@ -163,13 +164,13 @@ def _step(source: Source, index: int, base: Path) -> Step:
         # Not Path.is_file: a name too long for the file system is an error there.
         if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
-            raise InvalidInputError(f"{where}: recipe {name!r} is not in {base}.{did_you_mean(str(name), files)}")
+            raise InvalidInputError(f"{where}: recipe {shown(name)} is not in {base}.{did_you_mean(str(name), files)}")
     check_words(source, data, path)
     fail_on = data.get("fail_on", [])
     for one in fail_on:
         if not isinstance(one, str):
             said = STEP_KEYS["fail_on"].said
-            raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {one!r}.")
+            raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {shown(one)}.")
     return Step(
         name=data["name"],
         chart=data["chart"],
@@ -188,7 +189,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
 
 def _check_name(source: Source, path: tuple[str | int, ...], name: str, what: str) -> None:
     if not _NAME.fullmatch(name) or len(name) > RELEASE_MAX:
-        raise InvalidInputError(f"{source.at(path)}: {what} {name!r}: use {_NAME_RULE}, at most {RELEASE_MAX}.")
+        raise InvalidInputError(f"{source.at(path)}: {what} {shown(name)}: use {_NAME_RULE}, at most {RELEASE_MAX}.")
 
 
 def _check_unique(source: Source, steps: Sequence[Step]) -> None:

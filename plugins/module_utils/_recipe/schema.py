@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections.abc import Iterator, Mapping
 
 from jsonschema import Draft7Validator
-from jsonschema.exceptions import ValidationError
+from jsonschema.exceptions import UnknownType, ValidationError
+from referencing.exceptions import Unresolvable
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
 
 # More than this is a file for another chart; the first few say so as well.
 _SHOWN = 5
+# Characters of an unknown key that are shown.
+_KEY = 120
 _TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -34,7 +39,11 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
     Raises:
         InvalidInputError: one line per mistake: file, line, key, what was found and the nearest known key.
     """
-    problems = sorted({line for error in Draft7Validator(schema).iter_errors(values) for line in _lines(error, where)})
+    try:
+        errors = list(Draft7Validator(schema).iter_errors(values))
+    except (re.error, UnknownType, Unresolvable) as error:
+        raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {error}. Mend it.") from error
+    problems = sorted({line for error in errors for line in _lines(error, where)})
     if problems:
         more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
         raise InvalidInputError("; ".join(problems[:_SHOWN]) + more + f" [chart {chart}]", problems=problems)
@@ -61,19 +70,18 @@ def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: La
     for key in t.cast(Mapping[str, t.Any], error.instance):
         if key in properties:
             continue
-        at = where.at((*path, key))
+        at, named = where.at((*path, key)), shown(_dotted((*path, key)), _KEY)
         nested = t.cast(t.Any, error.instance)[key]
         misplaced = [name for name in nested if name in known] if isinstance(nested, dict) else []
         if misplaced:
             right = ", ".join(_dotted((*path, name)) for name in misplaced)
-            yield f"{at}: unknown key {_dotted((*path, key))!r}. Its content belongs one level up: write {right}."
+            yield f"{at}: unknown key {named}. Its content belongs one level up: write {right}."
         else:
-            yield f"{at}: unknown key {_dotted((*path, key))!r}.{did_you_mean(str(key), known)}"
+            yield f"{at}: unknown key {named}.{did_you_mean(str(key), known)}"
 
 
 def _message(error: ValidationError) -> str:
-    found = repr(error.instance)
-    found = found if len(found) <= 60 else found[:57] + "..."
+    found = shown(error.instance)
     rule = t.cast(t.Any, error.validator_value)
     if error.validator == "type":
         wanted = [rule] if isinstance(rule, str) else list(rule)
@@ -97,6 +105,11 @@ def _close(instance: t.Any, rule: t.Sequence[t.Any]) -> str:
 
 def _dotted(path: tuple[str | int, ...]) -> str:
     text = ""
-    for part in path:
+    for part in (part if isinstance(part, int) or _plain(part) else shown(part) for part in path):
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+def _plain(key: str) -> bool:
+    """Return whether a key can be shown as it is."""
+    return key.isprintable() and len(key) <= _KEY

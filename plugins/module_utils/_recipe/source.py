@@ -5,73 +5,21 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
 import typing as t
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
+from yaml.reader import Reader
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import TAG
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.reader import LARGEST, Nodes, nodes
 
 KeyPath = tuple[str | int, ...]
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads scalars and keys as Helm does: `1e-4` is a number, `12:30:00` and `2024-01-01` are strings, `y` is true.
-
-    Source: sigs.k8s.io/yaml `goyaml.v2/resolve.go`; tests/unit compares with `helm template`.
-    """
-
-    # Nothing of YAML 1.1's own idea of scalars, nor of types that JSON lacks.
-    yaml_implicit_resolvers = {}  # noqa: RUF012
-    yaml_constructors = {  # noqa: RUF012
-        tag: build
-        for tag, build in yaml.SafeLoader.yaml_constructors.items()
-        if tag is None or tag.rpartition(":")[2] in ("null", "bool", "str", "seq", "map")
-    }
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
-        """Return the mapping with string keys, as JSON has them."""
-        mapping = super().construct_mapping(node, deep)
-        return {key if isinstance(key, str) else _text(key): value for key, value in mapping.items()}
-
-    def construct_number(self, node: yaml.ScalarNode) -> int | float | str:
-        """Return an integer where Go's ParseInt with base 0 finds one, else a float; text where it fits in neither."""
-        text = str(self.construct_scalar(node)).replace("_", "")
-        octal = re.fullmatch(r"([-+]?)0([0-7]+)", text)
-        try:
-            return int(f"{octal[1]}0o{octal[2]}" if octal else text, 0)
-        except ValueError:
-            return float(text) if math.isfinite(float(text)) else text
-
-    def construct_text(self, node: yaml.ScalarNode) -> str:
-        """Return the scalar as it stands."""
-        return str(self.construct_scalar(node))
-
-
-def _text(key: t.Hashable) -> str:
-    """Return a key that is no string as Go writes it: `1e3` is `1000`."""
-    return json.dumps(int(key) if isinstance(key, float) and key.is_integer() else key)
-
-
-_TAG = "tag:yaml.org,2002:"
-_WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
-_NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
-for _tag, _pattern, _first in (
-    ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", "yYnNtTfFoO"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("float", _NUMBER, "-+.0123456789"),
-    ("merge", r"<<", "<"),
-):
-    _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
-_Loader.bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
-_Loader.add_constructor(f"{_TAG}int", _Loader.construct_number)
-_Loader.add_constructor(f"{_TAG}float", _Loader.construct_number)
-# `<<` merges as a key only; as a value it is text.
-_Loader.add_constructor(f"{_TAG}merge", _Loader.construct_text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +40,15 @@ class Source:
         line = self.lines.get(path)
         return self.name if line is None else f"{self.name}:{line}"
 
+    @contextmanager
+    def blamed(self, path: KeyPath, *, key: str = "") -> Iterator[None]:
+        """Let a mistake that is found in the block be one of the value at `path`; `key` is named where it says none."""
+        try:
+            yield
+        except InvalidInputError as error:
+            said = f"{key}: {error}" if key else str(error)
+            raise InvalidInputError(f"{self.at(path)}: {said}", **error.details) from error
+
     def below(self, path: KeyPath) -> Source:
         """Return the mapping at `path` as a source of its own, whose values stand where they stand here."""
         data: t.Any = self.data
@@ -101,69 +58,87 @@ class Source:
         return Source(name=self.name, data=data, lines=lines)
 
 
-def load(path: Path, *, shown: str | None = None, empty: bool = False) -> Source:
+def load(path: Path, *, called: str | None = None, empty: bool = False) -> Source:
     """Read one YAML mapping; with `empty`, a file that says nothing is one too.
 
     Raises:
-        InvalidInputError: the file is missing, unreadable, empty, not YAML, not a mapping, or says a key twice.
+        InvalidInputError: the file is missing, unreadable, too large, empty, not YAML, not a mapping, or says a key
+            twice.
     """
-    name = shown or str(path)
+    name = called or str(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise InvalidInputError(
             f"{name}: no such file. Check the path; relative paths start at {Path.cwd()}."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{name}: cannot be read as text: {error}.") from error
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{name}: cannot be read: {error}.") from error
+    if len(data) > LARGEST:
+        raise InvalidInputError(
+            f"{name}: it is larger than {LARGEST >> 20} MiB. Is it the right file? Large data belongs on /fsx or /efs."
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInputError(f"{name}:{line}: cannot be read as text: {error}. Save it as UTF-8.") from error
     return parse(text, name=name, empty=empty)
 
 
 def parse(text: str, *, name: str, empty: bool = False) -> Source:
     """Read one YAML mapping from `text`; errors as `load`."""
+    _refuse_control_characters(text, name)
+    reader = nodes(text, name)
     try:
-        # It looks at the characters already here.
-        loader = _Loader(text)
-        node = loader.get_single_node()
+        node = reader.get_single_node()
         if node is None and empty:
             return Source(name=name, data={})
         if node is None:
             raise InvalidInputError(f"{name}: the file is empty. It must hold a YAML mapping of values.")
         if not isinstance(node, yaml.MappingNode):
             kind = "a list" if isinstance(node, yaml.SequenceNode) else "a single value"
-            raise InvalidInputError(
-                f"{name}:{node.start_mark.line + 1}: found {kind} where a YAML mapping (key: value) must stand."
-            )
+            raise reader.refusal(node, f"found {kind} where a YAML mapping (key: value) must stand.")
         lines: dict[KeyPath, int] = {}
-        _walk(loader, node, (), lines, name)
-        return Source(name=name, data=loader.construct_document(node), lines=lines)
-    except yaml.YAMLError as error:
+        _walk(reader, node, (), lines)
+        return Source(name=name, data=reader.construct_document(node), lines=lines)  # type: ignore[no-untyped-call]
+    except yaml.MarkedYAMLError as error:
         raise InvalidInputError(_explain(error, name)) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
+        # Without libyaml, an escape beyond Unicode.
         raise InvalidInputError(f"{name}: not readable as YAML: {error}.") from error
 
 
-def _explain(error: yaml.YAMLError, name: str) -> str:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+def _refuse_control_characters(text: str, name: str) -> None:
+    found = Reader.NON_PRINTABLE.search(text)
+    if found:
+        before = text[: found.start()]
+        where = f"{name}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+        raise InvalidInputError(f"{where}: YAML allows no character U+{ord(found[0]):04X}. Remove it.")
+
+
+def _explain(error: yaml.MarkedYAMLError, name: str) -> str:
+    mark = error.problem_mark or error.context_mark
     where = name if mark is None else f"{name}:{mark.line + 1}:{mark.column + 1}"
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{where}: not valid YAML: {problem}. Check indentation, colons and quotes on this line."
+    return f"{where}: not valid YAML: {error.problem}. Check indentation, colons and quotes on this line."
 
 
-def _walk(loader: _Loader, node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], name: str) -> None:
+def _walk(reader: Nodes, node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
     """Note the line of every value below `node` and refuse keys said twice."""
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
-            _walk(loader, item, (*path, index), lines, name)
+            _walk(reader, item, (*path, index), lines)
         return
     if not isinstance(node, yaml.MappingNode):
         return
     seen: dict[str, int] = {}
     for key_node, value_node in node.value:
-        key, line = str(getattr(key_node, "value", "")), key_node.start_mark.line + 1
-        if key in seen and key_node.tag != "tag:yaml.org,2002:merge":
-            raise InvalidInputError(f"{name}:{line}: key {key!r} is already on line {seen[key]}. Keep one of them.")
+        key, line = reader.key(key_node), key_node.start_mark.line + 1
+        if key in seen and key_node.tag != f"{TAG}merge":
+            said = f"key {shown(key)} is already on line {seen[key]}. Keep one of them."
+            raise reader.refusal(key_node, said)
         seen[key] = line
         lines.setdefault((*path, key), line)
-        _walk(loader, value_node, (*path, key), lines, name)
+        _walk(reader, value_node, (*path, key), lines)

@@ -37,10 +37,12 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     pipeline = read(where)
     source = load(file_of(where))
     release = params["release"] or pipeline.name
-    for index, step in enumerate(pipeline.steps):
-        check_release(helm_release(release, step.name, keep=stays(step)))
-        _check(step, source.below(("steps", index)))
+    check_release(release)
     chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
+    over = [Source(name="recipe_values", data=params["recipe_values"])] if params["recipe_values"] else []
+    for index, step in enumerate(pipeline.steps):
+        # Steps that do not run now need not fit to values that are given now.
+        _check(step, source.below(("steps", index)), release, over if step in chosen else [])
     return {
         "changed": False,
         "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step) for step in chosen]},
@@ -55,17 +57,22 @@ def _locate(given: str) -> Path:
     return shipped if not path.exists() and shipped.exists() else path
 
 
-def _check(step: Step, written: Source) -> None:
-    chart = find(step.chart)
+def _check(step: Step, written: Source, release: str, over: list[Source]) -> None:
+    """Check what a step is made of: `written` in the pipeline, its recipes, and the values `over` all of them."""
+    with written.blamed(("chart",)):
+        chart = find(step.chart)
+    with written.blamed(("name",)):
+        check_release(helm_release(release, step.name, keep=stays(step)))
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
         sources.append(written.below(("values",)))
-    layered = layers(sources)
+    layered = layers([*sources, *over])
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
-    for text in (step.until, *step.fail_on):
-        if text:
-            parse(text)
+    for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
+        if text is not None:
+            with written.blamed((key,), key=key):
+                parse(text)
 
 
 def _plain(pipeline: Pipeline) -> dict[str, t.Any]:

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
@@ -24,10 +23,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._step.manifest import read_manifest
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import choose, find_kind, refer
-
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +80,10 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
     """
     with value_files(task) as files:
         text = helm.template(task.helm_release, draft.chart.path, files)
-    manifest = tuple(entry for entry in yaml.load_all(text, Loader=_Loader) if entry)
+    manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
+    _check_spec(workload, kind, draft.chart.ref)
     return Plan(
         **vars(draft),
         manifest=manifest,
@@ -92,6 +91,16 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
         workload=workload,
         ref=refer(kind, workload["metadata"]["name"], task.namespace),
     )
+
+
+def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
+    try:
+        kind.selectors(workload)
+    except (KeyError, TypeError, AttributeError) as error:
+        name = f"{workload['kind']}/{workload['metadata']['name']}"
+        raise InvalidInputError(
+            f"chart {chart}: {name} does not say which pods are its own: {error} is missing in its spec, or malformed."
+        ) from error
 
 
 @contextmanager

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What plain YAML scalars and keys mean to Helm and Kubernetes: `1e-4` is a number, `12:30:00` is text, `y` is true.
+
+Source: sigs.k8s.io/yaml `goyaml.v2/resolve.go`; tests/unit compares with `helm template`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import typing as t
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.resolver import Resolver
+
+TAG = "tag:yaml.org,2002:"
+# What fits into Go's int64 or uint64 is an integer there.
+_LEAST, _MOST = -(2**63), 2**64 - 1
+_WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
+_NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
+# Tag, what of plain text has it, and the characters such text may begin with.
+_MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
+    ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", "yYnNtTfFoO"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("float", _NUMBER, "-+.0123456789"),
+    ("merge", r"<<", "<"),
+)
+
+
+def teach(resolver: type[Resolver]) -> None:
+    """Let a loader take plain text for what Helm takes it for, or a dumper quote what Helm would take for no text."""
+    for tag, pattern, first in _MEANINGS:
+        resolver.add_implicit_resolver(f"{TAG}{tag}", re.compile(f"^(?:{pattern})$"), list(first))
+
+
+class Meanings(Resolver):
+    """Finds in scalars what Helm finds, and nothing of YAML 1.1's own ideas."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012
+
+
+teach(Meanings)
+
+
+class Values(SafeConstructor):
+    """Builds the values Helm builds: what JSON has, under keys that are strings."""
+
+    bool_values = {**SafeConstructor.bool_values, "y": True, "n": False}  # noqa: RUF012
+    yaml_constructors = {  # noqa: RUF012
+        tag: build
+        for tag, build in SafeConstructor.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in ("null", "str", "seq", "map")
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
+        """Return the mapping with string keys, as JSON has them."""
+        mapping = super().construct_mapping(node, deep)
+        return {key_text(key): value for key, value in mapping.items()}
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float | str:
+        """Return an integer where Go finds one of 64 bits, else a float; text where it fits in neither."""
+        text = str(self.construct_scalar(node))
+        plain = text.replace("_", "")
+        octal = re.fullmatch(r"([-+]?)0([0-7]+)", plain)
+        try:
+            whole = int(f"{octal[1]}0o{octal[2]}" if octal else plain, 0)
+        except ValueError:
+            whole = _MOST + 1
+        if _LEAST <= whole <= _MOST:
+            return whole
+        if re.fullmatch(rf"[-+]?(?:{_WHOLE})", plain):
+            return text
+        try:
+            number = float(plain)
+        except ValueError:
+            raise ConstructorError(None, None, "found no number where the tag says so", node.start_mark) from None
+        return number if math.isfinite(number) else text
+
+    def construct_truth(self, node: yaml.ScalarNode) -> bool:
+        """Return what stands for true or false."""
+        found = self.bool_values.get(str(self.construct_scalar(node)).lower())
+        if found is None:
+            raise ConstructorError(None, None, "found neither true nor false where the tag says so", node.start_mark)
+        return found
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        """Return the scalar as it stands."""
+        return str(self.construct_scalar(node))
+
+
+Values.add_constructor(f"{TAG}bool", Values.construct_truth)
+Values.add_constructor(f"{TAG}int", Values.construct_number)
+Values.add_constructor(f"{TAG}float", Values.construct_number)
+# `<<` merges as a key only; as a value it is text.
+Values.add_constructor(f"{TAG}merge", Values.construct_text)
+
+
+def key_text(key: t.Any) -> str:
+    """Return a key as Go writes it: `1e3` is `1000`."""
+    if isinstance(key, str):
+        return key
+    return json.dumps(int(key) if isinstance(key, float) and key.is_integer() else key)
