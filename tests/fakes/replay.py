@@ -10,12 +10,16 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State, start
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "changes"
 NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))
 Document = dict[str, t.Any]
+News = changes.WorkloadSeen | changes.WorkloadGone | changes.PodSeen | changes.PodGone | changes.EventSeen
+# Little patience, and no more than the recordings take.
+SHORT = Patience(image=25.0, config=25.0, unschedulable=40.0, doubtful=30.0, max_restarts=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,27 +29,39 @@ class Recording:
     name: str
     kind: Kind
     started: float
-    changes: tuple[changes.Change, ...]
+    changes: tuple[News, ...]
 
     def rules(self, **more: t.Any) -> Rules:
         return Rules(kind=self.kind, name=self.name, **{"started": self.started, **more})
 
-    def until(self, seconds: float) -> tuple[changes.Change, ...]:
+    def until(self, seconds: float) -> tuple[News, ...]:
         """The changes of the first `seconds`."""
         return tuple(change for change in self.changes if change.at <= self.started + seconds)
 
-    def streams(self) -> list[list[changes.Change]]:
-        """The changes by object; within one of them the order is the API server's and never differs."""
-        found: dict[str, list[changes.Change]] = {}
-        for change in self.changes:
-            if isinstance(change, changes.EventSeen):
-                key = "events"
-            elif isinstance(change, changes.WorkloadSeen | changes.WorkloadGone):
-                key = "workload"
-            else:
-                key = t.cast(t.Any, change).entry["metadata"]["name"]
-            found.setdefault(key, []).append(change)
-        return list(found.values())
+    def left(self) -> list[Document]:
+        """The pods that are left at the end."""
+        pods = {change.entry["metadata"]["name"]: change for change in self.changes if isinstance(change, PODS)}
+        return [change.entry for change in pods.values() if isinstance(change, changes.PodSeen)]
+
+
+PODS = (changes.PodSeen, changes.PodGone)
+
+
+def key(change: News) -> str:
+    """What a change is news of."""
+    if isinstance(change, changes.EventSeen):
+        return "events"
+    if isinstance(change, changes.WorkloadSeen | changes.WorkloadGone):
+        return "workload"
+    return f"pod {change.entry['metadata']['name']}"
+
+
+def streams(found: Iterable[News]) -> list[list[News]]:
+    """The changes by object; within one of them the order is the API server's and never differs."""
+    streams: dict[str, list[News]] = {}
+    for change in found:
+        streams.setdefault(key(change), []).append(change)
+    return list(streams.values())
 
 
 def load(name: str) -> Recording:
@@ -55,7 +71,7 @@ def load(name: str) -> Recording:
     return Recording(name=document["name"], kind=kind, started=document["started"], changes=found)
 
 
-def _change(document: Document, started: float) -> changes.Change:
+def _change(document: Document, started: float) -> News:
     at, entry = started + document["after"], document["entry"]
     match document["change"]:
         case "workload":

@@ -176,6 +176,9 @@ def refusal(event: Document, scene: Scene) -> Cause | None:
         return None
     if scene.pods and not validation:
         return None
+    # Two looks of an operator met: what one of them wanted to make, the other had made.
+    if said.endswith("already exists"):
+        return None
     return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", said)
 
 
