@@ -64,13 +64,15 @@ class ContainerLog:
         self.ended = False
         # Whether the log may be gone soon.
         self.urgent = False
+        # How often in a row it could not be read.
+        self.failures = 0
         # When the answer under way began to come.
         self.answered = math.inf
         self._previous, self._follow = False, True
         self._response: urllib3.BaseHTTPResponse | None = None
         # Counts what makes the answer under way useless: see `interrupt`.
         self._interrupts = 0
-        self._failures, self._begun, self._closed, self._midline = 0, False, False, False
+        self._begun, self._closed, self._midline = False, False, False
         # Where the last answer ended, and how often that was elsewhere than the one before it.
         self._end: tuple[bytes, int, bytes] | None = None
         self._doubts = 0
@@ -109,10 +111,10 @@ class ContainerLog:
             return self._refused(error, kube.namespace)
         except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
             # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see Watch.run.
-            self._failures += 1
-            return 0.0 if before != self._interrupts else backoff(self._failures) / 4
+            self.failures += 1
+            return 0.0 if before != self._interrupts else backoff(self.failures) / 4
         else:
-            self._failures = 0
+            self.failures = 0
             if before != self._interrupts:
                 return 0.0
             if proven:
@@ -224,16 +226,16 @@ class ContainerLog:
             self._mark.remove()
 
     def _refused(self, error: ForbiddenError, namespace: str) -> float:
-        self._failures += 1
+        self.failures += 1
         if error.details.get("status") != 403:
             # Credentials that have run out: others may come.
-            return backoff(self._failures)
+            return backoff(self.failures)
         self._audience.screen.note(
             f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
             "on without them. Ask the cluster's owner for this permission."
         )
-        if self._failures < _REFUSALS:
-            return backoff(self._failures) / 4
+        if self.failures < _REFUSALS:
+            return backoff(self.failures) / 4
         if self.ended:
             self._finished("reading it was forbidden")
         return _REFUSED

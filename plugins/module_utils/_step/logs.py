@@ -24,6 +24,10 @@ _TURN = 15.0
 _FIRST_TURN = 2.0
 # How long nothing may arrive of a finished container's log before it is given up.
 _DRAIN = 5.0
+# A log that could not be read so many times in a row is asked for again only as often as all of them together may be:
+# once in so many seconds. Behind a node that does not answer there may be a thousand.
+_TRIES = 6
+_APART = 0.05
 
 
 class Logs:
@@ -168,6 +172,8 @@ class Logs:
             ended = log.ended
             pause = log.read(self._kube)
             with self._changed:
+                if log.failures > _TRIES:
+                    pause = max(pause, _APART * len(self._due))
                 now = self._last[log] = time.monotonic()
                 del self._reading[log]
                 # What has ended meanwhile can be read whole at once.

@@ -112,6 +112,17 @@ def test_list_then_changes(play: Play) -> None:
     assert scene.asked[0]["labelSelector"] == "a=b"
 
 
+def test_what_nobody_reads_is_not_kept(play: Play) -> None:
+    entries = [pod(name, version) for name, version in (("a", 1), ("b", 6))]
+    for entry in entries:
+        entry["metadata"]["managedFields"] = [{"manager": "kubelet"}]
+    scene, _ = play(answers(listed(5, entries[0])), [says(("ADDED", entries[1]))])
+    found = [scene.next() for _ in range(3)]
+    assert [sorted(entry["metadata"]) for verb, entry in found if verb == "SEEN"] == [
+        ["name", "resourceVersion", "uid"]
+    ] * 2
+
+
 def test_a_closed_watch_goes_on_where_it_was(play: Play) -> None:
     bookmark = {"metadata": {"resourceVersion": "99"}}
     scene, _ = play(

@@ -213,3 +213,22 @@ def test_a_progress_bar_without_lines_is_shown_as_it_goes(serve: Serve, tmp_path
     logs.close(lambda _: True)
     assert (tmp_path / "worker-0.main.log").read_bytes() == bar
     assert next(screen.drain()).rstrip().endswith("%")
+
+
+def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TRIES", 2)
+    monkeypatch.setattr(module, "_APART", 1.0)
+    server, kube = serve(lambda exchange: exchange.reply({"message": "no route to host"}, 500))
+    logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=8)
+    for number in range(40):
+        logs.follow(named(number))
+    until(lambda: len(server.requests) >= 40 * 3)
+    until(lambda: len(logs._due) == 40)
+    soonest = min(logs._due.values()) - time.monotonic()
+    assert soonest > 20
+    # What has ended is asked for at once, and given up as before.
+    monkeypatch.setattr(module, "_DRAIN", 0.2)
+    logs.close(lambda _: True)
+    assert {file.gap for file in logs.files().values()} == {"the cluster did not send all of it"}
