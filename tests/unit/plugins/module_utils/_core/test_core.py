@@ -97,6 +97,7 @@ def test_nearest() -> None:
     assert did_you_mean("imag", ["nnodes", "image"]) == " Did you mean 'image'?"
     assert did_you_mean("zzz", ["b", "a"]) == " Known: a, b."
     assert did_you_mean("zzz", []) == ""
+    assert nearest("n" * 1_000_000, ["n" * 99]) is None
 
 
 def test_errors_are_one_tree_with_details() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped, plain, plain_document
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped, plain, plain_document, shown
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,9 @@ def test_documents_keep_their_form() -> None:
 )
 def test_a_line_is_clipped_with_a_mark(line: bytes, shown: str) -> None:
     assert clipped(line, 10) == shown
+
+
+def test_what_the_user_wrote_is_quoted_on_one_short_line() -> None:
+    assert shown("a\nb") == "'a\\nb'"
+    assert shown({"a": [1]}) == "{'a': [1]}"
+    assert shown("x" * 100, 10) == "'xxxxxx..."

@@ -177,6 +177,11 @@ def test_what_operators_say_in_events_alone(reason: str, about: str, category: s
     assert one(events=(warning(reason, about, "it cannot be made"),))[:2] == (reason, category)
 
 
+def test_what_exists_already_was_not_refused() -> None:
+    said = 'Failed to create the RayCluster team/x-abc: rayclusters.ray.io "x-abc" already exists'
+    assert suspected(events=(warning("FailedToCreateRayCluster", "RayService/x", said),)) == []
+
+
 def test_an_event_of_before_the_upgrade_of_a_server_is_forgiven() -> None:
     event = warning("InvalidRayClusterSpec", "RayCluster/x", "of an earlier generation", after=10)
     moment = from_iso(event["lastTimestamp"])
