@@ -15,6 +15,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.units import quant
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
 
+State = t.Literal["waiting", "running", "terminated"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
@@ -25,7 +27,7 @@ class Container:
 
     name: str
     image: str
-    state: t.Literal["waiting", "running", "terminated"]
+    state: State
     reason: str
     message: str
     restarts: int
@@ -62,7 +64,7 @@ def _container(spec: Document, status: Document, *, init: bool) -> Container:
     return Container(
         name=spec["name"],
         image=spec.get("image", ""),
-        state=t.cast(t.Literal["waiting", "running", "terminated"], name),
+        state=t.cast("State", name),
         reason=str(detail.get("reason") or ""),
         message=str(detail.get("message") or ""),
         restarts=int(status.get("restartCount") or 0),
