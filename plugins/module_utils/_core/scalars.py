@@ -72,12 +72,14 @@ class Values(SafeConstructor):
             whole = _MOST + 1
         if _LEAST <= whole <= _MOST:
             return whole
-        if re.fullmatch(rf"[-+]?(?:{_WHOLE})", plain):
-            return text
+        whole_only = re.fullmatch(rf"[-+]?(?:{_WHOLE})", plain)
         try:
-            number = float(plain)
+            number = math.inf if whole_only else float(plain)
         except ValueError:
-            raise ConstructorError(None, None, "found no number where the tag says so", node.start_mark) from None
+            number = math.nan
+        # Plain text that looks like a number has the tag of a float.
+        if math.isnan(number) or (math.isinf(number) and node.tag == f"{TAG}int"):
+            raise ConstructorError(None, None, "found no number where the tag says so", node.start_mark)
         return number if math.isfinite(number) else text
 
     def construct_truth(self, node: yaml.ScalarNode) -> bool:
@@ -92,11 +94,13 @@ class Values(SafeConstructor):
         return str(self.construct_scalar(node))
 
 
-Values.add_constructor(f"{TAG}bool", Values.construct_truth)
-Values.add_constructor(f"{TAG}int", Values.construct_number)
-Values.add_constructor(f"{TAG}float", Values.construct_number)
-# `<<` merges as a key only; as a value it is text.
-Values.add_constructor(f"{TAG}merge", Values.construct_text)
+Values.yaml_constructors |= {
+    f"{TAG}bool": Values.construct_truth,
+    f"{TAG}int": Values.construct_number,
+    f"{TAG}float": Values.construct_number,
+    # `<<` merges as a key only; as a value it is text.
+    f"{TAG}merge": Values.construct_text,
+}
 
 
 def key_text(key: t.Any) -> str:

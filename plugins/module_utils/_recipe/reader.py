@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import typing as t
+from collections.abc import Callable
 
 import yaml
 from yaml.composer import Composer
@@ -40,6 +41,8 @@ class Nodes(Composer, Values, Meanings):
     """Composes events into nodes, and nodes into the values Helm sees. `name` is the file's, for messages."""
 
     name = ""
+    # Of whatever scans.
+    peek_event: Callable[[], yaml.Event]
 
     def __init__(self) -> None:
         Composer.__init__(self)
@@ -85,13 +88,14 @@ class Nodes(Composer, Values, Meanings):
 
     def refusal(self, place: yaml.Event | yaml.Node, said: str) -> InvalidInputError:
         """Return the error that something is wrong at a place."""
-        return InvalidInputError(f"{self.name}:{place.start_mark.line + 1}: {said}")
+        mark = t.cast(yaml.Mark, place.start_mark)
+        return InvalidInputError(f"{self.name}:{mark.line + 1}: {said}")
 
     def key(self, node: yaml.Node) -> str:
         """Return a key as the values have it."""
         if not isinstance(node, yaml.ScalarNode):
             raise ConstructorError(None, None, "found a mapping or a list where a key must stand", node.start_mark)
-        key = self.construct_object(node)  # type: ignore[no-untyped-call]
+        key = self.construct_object(node)
         if key is None:
             raise self.refusal(node, "a key is null. Quote it, or remove the line.")
         return key_text(key)
@@ -115,9 +119,9 @@ def nodes(text: str, name: str) -> Nodes:
 
 
 @functools.cache
-def _quick() -> t.Callable[[str], Nodes]:
+def _quick() -> Callable[[str], Nodes]:
     """Return a reader on libyaml: many times as fast, with the grammar that Helm's parser was translated from."""
-    from yaml.cyaml import CParser
+    from yaml._yaml import CParser
 
     class Quick(Nodes, CParser):
         def __init__(self, text: str) -> None:

@@ -102,7 +102,7 @@ def parse(text: str, *, name: str, empty: bool = False) -> Source:
             raise reader.refusal(node, f"found {kind} where a YAML mapping (key: value) must stand.")
         lines: dict[KeyPath, int] = {}
         _walk(reader, node, (), lines)
-        return Source(name=name, data=reader.construct_document(node), lines=lines)  # type: ignore[no-untyped-call]
+        return Source(name=name, data=reader.construct_document(node), lines=lines)
     except yaml.MarkedYAMLError as error:
         raise InvalidInputError(_explain(error, name)) from error
     except ValueError as error:
