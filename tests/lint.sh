@@ -29,6 +29,7 @@ for chart in charts/*/*/Chart.yaml; do
     check "helm $(basename "$(dirname "$chart")")" "$cache/bin/helm" lint --strict --quiet \
         --values "$(dirname "$chart")/ci/minimal-values.yaml" "$(dirname "$chart")"
 done
+check terraform terraform fmt -check -recursive -diff terraform
 check schemas python charts/generate.py --check
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -27,10 +27,13 @@ NAME = "mlops-eks-0.1.0.tar.gz"
 # Every room that users need ...
 SHIPPED = (
     "LICENSE", "LICENSES/*", "README.md", "changelogs/*", "charts/*", "containers/*", "docs/*", "inventory/*", "meta/*",
-    "playbooks/*", "plugins/*", "recipes/*", "roles/*", "tools/*/*",
+    "playbooks/*", "plugins/*", "recipes/*", "roles/*", "terraform/*", "tools/*/*",
 )  # fmt: skip
 # ... but for what in them only makes other files, or tests them.
-DEVELOPMENT = ("charts/definitions.yaml", "charts/generate.py", "charts/*/schema.yaml", "charts/*/ci/*", "docs/*.sh")
+DEVELOPMENT = (
+    "charts/definitions.yaml", "charts/generate.py", "charts/*/schema.yaml", "charts/*/ci/*", "docs/*.sh",
+    "terraform/mocks/*", "terraform/*/tests/*",
+)  # fmt: skip
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
 CHARTS = sorted(path.parent.relative_to(ROOT / "charts").as_posix() for path in ROOT.glob("charts/*/*/Chart.yaml"))
 

@@ -1,0 +1,118 @@
+locals {
+  # One EFA a card. The first card's carries IP too, EFA-only interfaces cannot be primary; where a type has a card more than
+  # EFAs (p6-b300) the first is plain Ethernet.
+  most  = coalesce(local.type.efa_maximum_interfaces, 0)
+  efas  = var.efa.enabled ? coalesce(var.efa.interfaces, local.most) : 0
+  cards = var.efa.enabled ? local.type.maximum_network_cards : 0
+  plain = local.cards > local.most ? 1 : 0
+  interfaces = [
+    for card in range(min(local.cards, local.efas + local.plain)) : {
+      card   = card
+      device = card == 0 ? 0 : 1
+      type   = card < local.plain ? "interface" : card == 0 || !var.efa.efa_only ? "efa" : "efa-only"
+    }
+  ]
+
+  data_device = var.os == "bottlerocket" ? "/dev/xvdb" : "/dev/xvda"
+
+  # EKS adds its own part, with the cluster's address, to this.
+  node_config = <<-EOT
+    MIME-Version: 1.0
+    Content-Type: multipart/mixed; boundary="//"
+
+    --//
+    Content-Type: application/node.eks.aws
+
+    apiVersion: node.eks.aws/v1alpha1
+    kind: NodeConfig
+    spec:
+      instance:
+        localStorage:
+          strategy: RAID0
+
+    --//--
+  EOT
+}
+
+resource "aws_launch_template" "this" {
+  name_prefix            = "${var.cluster_name}-${var.name}-"
+  update_default_version = true
+  key_name               = var.key_pair
+  user_data              = var.instance_store == "raid0" ? base64encode(local.node_config) : null
+
+  block_device_mappings {
+    device_name = local.data_device
+
+    ebs {
+      volume_type           = "gp3"
+      volume_size           = var.volume.size
+      iops                  = var.volume.iops
+      throughput            = var.volume.throughput
+      encrypted             = true
+      kms_key_id            = var.volume.kms_key_arn
+      delete_on_termination = true
+    }
+  }
+
+  metadata_options {
+    http_tokens                 = "required"
+    http_put_response_hop_limit = 1
+    instance_metadata_tags      = "enabled"
+  }
+
+  # EKS puts nodes into the cluster's group by itself, but not where interfaces are described.
+  dynamic "network_interfaces" {
+    for_each = local.interfaces
+
+    content {
+      network_card_index    = network_interfaces.value.card
+      device_index          = network_interfaces.value.device
+      interface_type        = network_interfaces.value.type
+      security_groups       = [var.cluster_security_group_id, var.efa_security_group_id]
+      delete_on_termination = true
+    }
+  }
+
+  dynamic "placement" {
+    for_each = aws_placement_group.this
+
+    content {
+      group_name = placement.value.name
+    }
+  }
+
+  dynamic "capacity_reservation_specification" {
+    for_each = toset(contains(["reserved", "capacity_block"], var.capacity.type) ? ["this"] : [])
+
+    content {
+      capacity_reservation_target {
+        capacity_reservation_id                 = var.capacity.reservation_id
+        capacity_reservation_resource_group_arn = var.capacity.reservation_group
+      }
+    }
+  }
+
+  dynamic "instance_market_options" {
+    for_each = toset(var.capacity.type == "capacity_block" ? ["capacity-block"] : [])
+
+    content {
+      market_type = instance_market_options.key
+    }
+  }
+
+  dynamic "tag_specifications" {
+    for_each = toset(["instance", "volume", "network-interface"])
+
+    content {
+      resource_type = tag_specifications.key
+      tags          = merge(data.aws_default_tags.current.tags, { Name = "${var.cluster_name}-${var.name}" })
+    }
+  }
+
+  lifecycle {
+    precondition {
+      condition     = local.efas <= local.most
+      error_message = "efa.interfaces: ${local.efas}, but ${var.instance_type} has ${local.most}."
+    }
+  }
+}

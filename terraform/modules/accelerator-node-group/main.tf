@@ -1,0 +1,114 @@
+# Nodes of one instance type for training and inference: image, taint and network interfaces follow from what EC2 says of the type.
+
+data "aws_default_tags" "current" {}
+
+data "aws_ec2_instance_type" "this" {
+  instance_type = var.instance_type
+
+  lifecycle {
+    postcondition {
+      condition     = !var.efa.enabled || self.efa_supported
+      error_message = "efa.enabled: ${var.instance_type} has no EFA; choose a type that has, or switch it off."
+    }
+    postcondition {
+      condition     = !var.placement_group || contains(self.supported_placement_strategies, "cluster")
+      error_message = "placement_group: ${var.instance_type} cannot be in a cluster placement group; set it to false."
+    }
+  }
+}
+
+locals {
+  type = data.aws_ec2_instance_type.this
+
+  accelerator = (
+    length([for gpu in local.type.gpus : gpu if gpu.manufacturer == "NVIDIA"]) > 0 ? "nvidia" :
+    length(local.type.neuron_devices) + length(local.type.inference_accelerators) > 0 || can(regex("^(trn|inf)", var.instance_type)) ? "neuron" :
+    "none"
+  )
+  architecture = contains(local.type.supported_architectures, "arm64") ? "arm64" : "x86_64"
+
+  image = "${var.os} ${local.accelerator} ${local.architecture}"
+  ami_types = {
+    "al2023 nvidia x86_64"       = "AL2023_x86_64_NVIDIA"
+    "al2023 nvidia arm64"        = "AL2023_ARM_64_NVIDIA"
+    "al2023 neuron x86_64"       = "AL2023_x86_64_NEURON"
+    "al2023 none x86_64"         = "AL2023_x86_64_STANDARD"
+    "al2023 none arm64"          = "AL2023_ARM_64_STANDARD"
+    "bottlerocket nvidia x86_64" = "BOTTLEROCKET_x86_64_NVIDIA"
+    "bottlerocket nvidia arm64"  = "BOTTLEROCKET_ARM_64_NVIDIA"
+    "bottlerocket neuron x86_64" = "BOTTLEROCKET_x86_64"
+    "bottlerocket none x86_64"   = "BOTTLEROCKET_x86_64"
+    "bottlerocket none arm64"    = "BOTTLEROCKET_ARM_64"
+  }
+
+  accelerator_taints = {
+    nvidia = [{ key = "nvidia.com/gpu", value = "true", effect = "NO_SCHEDULE" }]
+    neuron = [{ key = "aws.amazon.com/neuron", value = "true", effect = "NO_SCHEDULE" }]
+    none   = []
+  }[local.accelerator]
+  # A pod that needs the file system must not start on a node where its driver does not run yet; the driver takes these away.
+  startup_taints = [
+    for driver in ["fsx", "efs", "ebs"] : { key = "${driver}.csi.aws.com/agent-not-ready", value = null, effect = "NO_EXECUTE" }
+  ]
+
+  # In one zone, or the scheduler would part what has to stand together.
+  one_zone = var.efa.enabled || var.placement_group || startswith(var.capacity.type, "reserved") || var.capacity.type == "capacity_block"
+}
+
+resource "aws_placement_group" "this" {
+  for_each = toset(var.placement_group ? ["this"] : [])
+
+  name     = "${var.cluster_name}-${var.name}"
+  strategy = "cluster"
+}
+
+resource "aws_eks_node_group" "this" {
+  cluster_name           = var.cluster_name
+  node_group_name_prefix = "${var.name}-"
+  node_role_arn          = var.node_role_arn
+  subnet_ids             = var.subnet_ids
+  version                = var.kubernetes_version
+  release_version        = var.release_version
+  ami_type               = local.ami_types[local.image]
+  instance_types         = [var.instance_type]
+  capacity_type          = { on_demand = "ON_DEMAND", spot = "SPOT", reserved = "ON_DEMAND", capacity_block = "CAPACITY_BLOCK" }[var.capacity.type]
+  labels                 = var.labels
+
+  launch_template {
+    id      = aws_launch_template.this.id
+    version = aws_launch_template.this.latest_version
+  }
+
+  scaling_config {
+    min_size     = var.size.min
+    max_size     = var.size.max
+    desired_size = var.size.desired != null ? var.size.desired : var.size.min
+  }
+
+  update_config {
+    max_unavailable_percentage = 50
+  }
+
+  dynamic "taint" {
+    for_each = concat(local.accelerator_taints, local.startup_taints, var.taints)
+
+    content {
+      key    = taint.value.key
+      value  = taint.value.value
+      effect = taint.value.effect
+    }
+  }
+
+  lifecycle {
+    ignore_changes = [scaling_config[0].desired_size]
+
+    precondition {
+      condition     = contains(keys(local.ami_types), local.image)
+      error_message = "os: EKS has no ${var.os} image for ${local.accelerator} on ${local.architecture} (${var.instance_type}); choose another."
+    }
+    precondition {
+      condition     = !local.one_zone || length(var.subnet_ids) == 1
+      error_message = "subnet_ids: ${length(var.subnet_ids)} for ${var.name}; with EFA, a placement group or a reservation all nodes must be in one zone, choose one."
+    }
+  }
+}

@@ -1,0 +1,86 @@
+# Nodes for what keeps the cluster going: CoreDNS, operators, Karpenter.
+
+data "aws_default_tags" "current" {}
+
+locals {
+  # Bottlerocket keeps images and containers on its second volume.
+  data_device = startswith(var.ami_type, "BOTTLEROCKET") ? "/dev/xvdb" : "/dev/xvda"
+}
+
+resource "aws_launch_template" "this" {
+  name_prefix            = "${var.cluster_name}-${var.name}-"
+  update_default_version = true
+  key_name               = var.key_pair
+
+  block_device_mappings {
+    device_name = local.data_device
+
+    ebs {
+      volume_type           = "gp3"
+      volume_size           = var.volume.size
+      iops                  = var.volume.iops
+      throughput            = var.volume.throughput
+      encrypted             = true
+      kms_key_id            = var.volume.kms_key_arn
+      delete_on_termination = true
+    }
+  }
+
+  metadata_options {
+    http_tokens                 = "required"
+    http_put_response_hop_limit = var.metadata_hop_limit
+  }
+
+  # The provider tags what it makes, not what EC2 makes from this.
+  dynamic "tag_specifications" {
+    for_each = toset(["instance", "volume", "network-interface"])
+
+    content {
+      resource_type = tag_specifications.key
+      tags          = merge(data.aws_default_tags.current.tags, { Name = "${var.cluster_name}-${var.name}" })
+    }
+  }
+}
+
+resource "aws_eks_node_group" "this" {
+  cluster_name           = var.cluster_name
+  node_group_name_prefix = "${var.name}-"
+  node_role_arn          = var.node_role_arn
+  subnet_ids             = var.subnet_ids
+  version                = var.kubernetes_version
+  release_version        = var.release_version
+  ami_type               = var.ami_type
+  instance_types         = var.instance_types
+  capacity_type          = upper(var.capacity_type)
+  labels                 = var.labels
+
+  launch_template {
+    id      = aws_launch_template.this.id
+    version = aws_launch_template.this.latest_version
+  }
+
+  scaling_config {
+    min_size     = var.size.min
+    max_size     = var.size.max
+    desired_size = var.size.desired != null ? var.size.desired : max(var.size.min, 1)
+  }
+
+  update_config {
+    max_unavailable_percentage = 33
+  }
+
+  dynamic "taint" {
+    for_each = var.taints
+
+    content {
+      key    = taint.value.key
+      value  = taint.value.value
+      effect = taint.value.effect
+    }
+  }
+
+  lifecycle {
+    create_before_destroy = true
+    ignore_changes        = [scaling_config[0].desired_size]
+  }
+}

@@ -1,0 +1,58 @@
+# Nodes come after the add-ons they need to become ready, and after the endpoints: by what they are given, for with depends_on
+# Terraform would not ask EC2 about instance types before it applies.
+
+module "system_node_group" {
+  source = "../../modules/system-node-group"
+  count  = var.auto_mode.enabled ? 0 : 1
+
+  cluster_name       = module.node_addons.cluster_name
+  kubernetes_version = module.cluster.version
+  node_role_arn      = module.cluster.node_role_arn
+  subnet_ids         = values(module.endpoints.subnets)
+  ami_type           = var.system_node_group.ami_type
+  release_version    = var.system_node_group.release_version
+  instance_types     = var.system_node_group.instance_types
+  capacity_type      = var.system_node_group.capacity_type
+  size               = var.system_node_group.size
+  volume             = var.system_node_group.volume
+  labels             = var.system_node_group.labels
+  taints             = var.system_node_group.taints
+  key_pair           = var.system_node_group.key_pair
+  metadata_hop_limit = var.system_node_group.metadata_hop_limit
+}
+
+module "accelerator_node_groups" {
+  source   = "../../modules/accelerator-node-group"
+  for_each = var.accelerator_node_groups
+
+  cluster_name              = module.node_addons.cluster_name
+  name                      = each.key
+  kubernetes_version        = module.cluster.version
+  node_role_arn             = module.cluster.node_role_arn
+  subnet_ids                = each.value.availability_zone == null ? values(module.endpoints.subnets) : [module.endpoints.subnets[each.value.availability_zone]]
+  cluster_security_group_id = module.cluster.security_group_id
+  efa_security_group_id     = module.cluster.efa_security_group_id
+  instance_type             = each.value.instance_type
+  os                        = each.value.os
+  release_version           = each.value.release_version
+  capacity                  = each.value.capacity
+  size                      = each.value.size
+  efa                       = each.value.efa
+  placement_group           = each.value.placement_group
+  instance_store            = each.value.instance_store
+  volume                    = each.value.volume
+  labels                    = each.value.labels
+  taints                    = each.value.taints
+  key_pair                  = each.value.key_pair
+}
+
+module "karpenter" {
+  source = "../../modules/karpenter"
+  count  = var.karpenter.enabled && !var.auto_mode.enabled ? 1 : 0
+
+  cluster_name     = module.cluster.name
+  cluster_arn      = module.cluster.arn
+  namespace        = var.karpenter.namespace
+  service_account  = var.karpenter.service_account
+  node_policy_arns = var.karpenter.node_policy_arns
+}

@@ -1,0 +1,77 @@
+"""Terraform for tests: the program, the provider, and a directory to run in."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "terraform/stacks/cluster/.terraform.lock.hcl"
+# Where a machine that does not ask the registry keeps providers: Terraform's own places, and those of packagers.
+MIRRORS = ("~/.terraform.d/plugins", "/usr/local/share/terraform/plugins", "/usr/share/terraform/*", "/opt/*")
+
+
+@dataclass(frozen=True)
+class Terraform:
+    """The program, and a directory in which to run it."""
+
+    program: str
+    directory: Path
+    environment: dict[str, str]
+    mirror: Path | None
+
+    def at(self, directory: str, **environment: str) -> Terraform:
+        """Return the same program in another directory, with more in its environment."""
+        return replace(
+            self, directory=(self.directory / directory).resolve(), environment=self.environment | environment
+        )
+
+    def run(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """Run the program and return what it said."""
+        return subprocess.run(
+            [self.program, *arguments], cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=timeout,
+        )  # fmt: skip
+
+    def succeed(self, *arguments: str, timeout: float = 300) -> str:
+        """Run the program, which must succeed, and return what it said."""
+        done = self.run(*arguments, timeout=timeout)
+        assert done.returncode == 0, f"terraform {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+    def init(self, *arguments: str) -> None:
+        """Find the provider, in a mirror where there is one."""
+        mirror = [f"-plugin-dir={self.mirror}"] if self.mirror else []
+        done = self.run("init", "-input=false", *mirror, *arguments)
+        if done.returncode != 0:
+            pytest.fail(
+                f"terraform init failed in {self.directory}; if it found no provider, let it reach the registry, or "
+                f"name a directory that holds registry.terraform.io/hashicorp/aws by MLOPS_EKS_TERRAFORM_MIRROR\n"
+                f"{done.stdout}"
+            )
+
+
+def locked_version() -> str:
+    """Return the version of the provider that the stack is locked to."""
+    found = re.search(r'version\s*=\s*"([^"]+)"', LOCK.read_text(encoding="utf-8"))
+    assert found, LOCK
+    return found[1]
+
+
+def find_mirror() -> Path | None:
+    """Return the first directory of providers that holds the locked one; without any, Terraform asks the registry."""
+    given = os.environ.get("MLOPS_EKS_TERRAFORM_MIRROR")
+    if given:
+        return Path(given)
+    wanted = f"registry.terraform.io/hashicorp/aws/{locked_version()}"
+    for pattern in MIRRORS:
+        place = Path(pattern).expanduser()
+        for mirror in sorted(place.parent.glob(place.name)) if place.parent.is_dir() else ():
+            if (mirror / wanted).is_dir():
+                return mirror
+    return None
