@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._local import toolchain, tools
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, stream
-from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
 Say = Callable[[str], None]
 # `go build -v` writes one import path per compiled package; anything with a blank in it is a message.

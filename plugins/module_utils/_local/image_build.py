@@ -22,9 +22,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._local import apt, oci, pypi
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, stream, which
-from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
 Say = Callable[[str], None]
 DEBIAN = re.compile(r"(?:docker\.io/)?(?:library/)?debian:(?P<suite>[a-z]+)(?:-slim)?")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._local import (
     addresses,
     containerd,
@@ -25,7 +26,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import (
 from ansible_collections.mlops.eks.plugins.module_utils._local.cluster import Cluster
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
-from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
 Say = Callable[[str], None]
 Result = dict[str, t.Any]

@@ -16,9 +16,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ConflictError,
     MissingToolError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, commands, processes, sweep, waiting
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
-from ansible_collections.mlops.eks.plugins.module_utils._local.locking import locked
 
 
 def test_start_time_tells_a_process_from_its_zombie() -> None:

@@ -16,10 +16,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 
 
 @contextlib.contextmanager
-def locked(path: Path, what: str, say: Callable[[str], None], *, timeout: float = 1800) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; its holder may remove the file.
+def locked(path: Path, what: str, say: Callable[[str], None], *, timeout: float = 1800) -> Iterator[int]:
+    """Hold an exclusive lock on `path`, whose holder may remove the file; yield the descriptor that holds it.
 
-    The kernel releases it when this process dies, however it dies.
+    The kernel releases it when this process dies, however it dies, and every other that was given the descriptor.
 
     Raises:
         ConflictError: another process still held it after `timeout` seconds.
@@ -32,7 +32,7 @@ def locked(path: Path, what: str, say: Callable[[str], None], *, timeout: float 
             # Whoever held it may have removed the file: then this lock is on a file nobody else will find.
             if not _is_current(file.fileno(), path):
                 continue
-            yield
+            yield file.fileno()
             return
 
 
