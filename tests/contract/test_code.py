@@ -22,6 +22,8 @@ LAYERS = {
     "_step": {"_core", "_recipe", "_kube", "_helm"},
     "_local": {"_core"},
     "_report": {"_core"},
+    "_terraform": {"_core"},
+    "_aws": {"_core"},
 }
 _OURS = re.compile(r"ansible_collections\.mlops\.eks\.plugins\.module_utils\.(\w+)")
 LONGEST_FILE, LONGEST_FUNCTION = 250, 40

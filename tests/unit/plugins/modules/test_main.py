@@ -18,6 +18,7 @@ REFUSED: dict[str, tuple[dict[str, t.Any], str]] = {
     "workload_wait": ({"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"}, "kind 'Jbo': nothing is known"),
     "run_info": ({}, "no cluster: 'kubeconfig' is not set"),
     "run_stop": ({"release": "r", "kubeconfig": "/no/such/file"}, "no such file"),
+    "terraform_stack": ({"source": "/no/such", "data_dir": "/no/such"}, "source /no/such: there is no such directory"),
     "pipeline_info": ({"pipeline": "/no/such/pipeline"}, "there is no pipeline.yaml in it"),
 }
 KUBECONFIG = """

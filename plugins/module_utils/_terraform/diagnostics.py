@@ -1,0 +1,184 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The problems Terraform tells of, as one error with its remedy."""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    CommandError,
+    ConflictError,
+    EksError,
+    ForbiddenError,
+    InvalidInputError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event
+
+# The file in which Terraform is given its variables.
+VARIABLES = "variables.tfvars.json"
+LOCKED = "Error acquiring the state lock"
+
+
+class Diagnostic(t.NamedTuple):
+    """One problem. `where` is `file:line` of the stack's own source, or `variables.<name>`."""
+
+    severity: str
+    summary: str
+    detail: str
+    address: str
+    where: str
+
+    def sentence(self) -> str:
+        """Return it in one line: the object, what is wrong, the first sentence of the detail, file and line."""
+        said = _short(self.summary)
+        # Of a rejected value only the detail says what the summary has in general words.
+        first = _short(re.split(r"(?<=[.!?])\s", self.detail.strip(), maxsplit=1)[0] if self.detail else "")
+        said += f": {first}" if first and first.rstrip(".") not in said else ""
+        about = f"{self.address}: " if self.address else ""
+        return f"{about}{said.rstrip('.')}" + (f" ({self.where})" if self.where else "")
+
+
+class _Meaning(t.NamedTuple):
+    kind: type[EksError]
+    remedy: str
+
+
+_AGAIN = "Then run the same command again: what was made is in the state, and the rest is taken up."
+# What is found in a diagnostic, and what it means; the first match wins. The codes are those of the AWS API references
+# ("Common Errors" of each service) and of IAM, S3, EC2 and EKS; the other texts are Terraform's own.
+_MEANINGS: tuple[tuple[str, _Meaning], ...] = (
+    (
+        r"ExpiredToken|RequestExpired|token (?:included in the request )?(?:has|is) expired|SSO session .*expired",
+        _Meaning(CommandError, f"The session of AWS has expired: log in again. {_AGAIN}"),
+    ),
+    (
+        r"No valid credential sources|failed to refresh cached credentials|NoCredentialProviders|failed to get shared"
+        r" config profile|no EC2 IMDS role",
+        _Meaning(CommandError, "There are no credentials for AWS: set AWS_PROFILE, or log in (aws sso login)."),
+    ),
+    (
+        r"InvalidClientTokenId|UnrecognizedClientException|OptInRequired|AuthFailure",
+        _Meaning(
+            CommandError, "AWS does not know these credentials there: check the keys, and that the region is enabled."
+        ),
+    ),
+    (
+        r"AccessDenied|UnauthorizedOperation|not authorized to perform",
+        _Meaning(ForbiddenError, f"The identity in use lacks this permission. {_AGAIN}"),
+    ),
+    (
+        r"VcpuLimitExceeded|ServiceQuotaExceeded|LimitExceeded|InsufficientInstanceCapacity|MaxSpotInstanceCount",
+        _Meaning(CommandError, f"Ask for a higher quota, or for less. {_AGAIN}"),
+    ),
+    (
+        r"Failed to persist state|Failed to save state|Error saving state",
+        _Meaning(
+            CommandError, "The state could not be written where it belongs. It is kept; the next run writes it first."
+        ),
+    ),
+    (
+        r"EntityAlreadyExists|ResourceInUse.*already exists|BucketAlready|already exists",
+        _Meaning(
+            ConflictError,
+            "It was made outside of this state: remove it, choose another name, or take it over with"
+            " '{program} import ADDRESS ID'.",
+        ),
+    ),
+    (
+        r"Saved plan is stale",
+        _Meaning(ConflictError, "Somebody else changed the state since it was planned: run the same command again."),
+    ),
+    (
+        r"Backend configuration changed|Backend initialization required|Backend type changed",
+        _Meaning(
+            InvalidInputError,
+            "The state is kept elsewhere since the last run: move it with '{program} init -migrate-state', or give the"
+            " former backend.",
+        ),
+    ),
+    (
+        r"dependency lock file|does not match any of the checksums|Failed to install provider",
+        _Meaning(InvalidInputError, "The lock file of the stack must name this provider for this platform."),
+    ),
+    (
+        r"Failed to query available provider packages|could not connect to|Failed to resolve provider packages",
+        _Meaning(CommandError, "Give Terraform a way to its registry, or a mirror by TF_CLI_CONFIG_FILE."),
+    ),
+    (
+        r"Invalid value for (?:input )?variable|No value for required variable|Unsupported Terraform Core version",
+        _Meaning(InvalidInputError, ""),
+    ),
+)
+# What Terraform says besides, once it was told to stop or something else failed.
+_NOISE = re.compile(r"^(execution halted|operation canceled|context canceled)$", re.IGNORECASE)
+# Where in an answer of AWS the reason begins.
+_TRANSPORT = re.compile(r"(?:https response error )?StatusCode: \d+, (?:RequestID: [^,]*, )?(?:HostID: [^,]*, )?")
+
+
+def gather(events: Iterable[Event], work: Path, source: Path) -> list[Diagnostic]:
+    """Return the problems that events tell of, the errors first; files by the names they have in `source`."""
+    found = [_read(event, work, source) for event in events if isinstance(event.get("diagnostic"), dict)]
+    return sorted(dict.fromkeys(found), key=lambda problem: problem.severity != "error")
+
+
+def errors(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return those that made a command fail, without what only follows from them."""
+    return [found for found in problems if found.severity == "error" and not _NOISE.match(found.summary)]
+
+
+def explain(subject: str, problems: Sequence[Diagnostic], text: Sequence[str], program: Path) -> EksError:
+    """Return one error for what went wrong: the problem that has a remedy, else the first."""
+    failed = errors(problems)
+    if not failed:
+        last = next((line.strip() for line in reversed(text) if line.strip()), "it did not say why")
+        return CommandError(f"{subject}: {last}", diagnostics=[])
+    for pattern, meaning in _MEANINGS:
+        known = [one for one in failed if re.search(pattern, f"{one.summary} {one.detail}", re.IGNORECASE)]
+        if known:
+            return _error(subject, known[0], failed, meaning, program)
+    return _error(subject, failed[0], failed, _Meaning(CommandError, ""), program)
+
+
+def _error(
+    subject: str, chosen: Diagnostic, failed: Sequence[Diagnostic], meaning: _Meaning, program: Path
+) -> EksError:
+    others = len(failed) - 1
+    more = f" (and {others} more {'error' if others == 1 else 'errors'})" if others else ""
+    remedy = f" {meaning.remedy.format(program=program)}" if meaning.remedy else ""
+    details = [problem._asdict() for problem in failed]
+    return meaning.kind(f"{subject}: {chosen.sentence()}{more}.{remedy}", diagnostics=details)
+
+
+def _read(event: Event, work: Path, source: Path) -> Diagnostic:
+    told = event["diagnostic"]
+    return Diagnostic(
+        severity=told.get("severity") or "error",
+        summary=told.get("summary") or "",
+        detail=told.get("detail") or "",
+        address=told.get("address") or "",
+        where=_where(told, work, source),
+    )
+
+
+def _where(told: Event, work: Path, source: Path) -> str:
+    """Return the place that people edit: in the directory Terraform works in there are only links to it."""
+    place = told.get("range") or {}
+    if not place.get("filename"):
+        return ""
+    path = Path(os.path.normpath(work / place["filename"]))
+    if path.name == VARIABLES:
+        key = re.match(r'\s*"([^"]+)"', (told.get("snippet") or {}).get("code") or "")
+        return f"variables.{key[1]}" if key else "variables"
+    if path.is_relative_to(work):
+        path = source / path.relative_to(work)
+    return f"{path}:{(place.get('start') or {}).get('line')}"
+
+
+def _short(text: str) -> str:
+    return " ".join(_TRANSPORT.sub("", text).split())

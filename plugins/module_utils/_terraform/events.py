@@ -1,0 +1,85 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What `terraform` and `tofu` write with `-json`: one JSON object per line, told apart by `type`.
+
+Source: Terraform documentation, "Machine-readable UI output reference" (internals/machine-readable-ui, version 1.2 of
+the format); OpenTofu's page of the same name describes the same. Recorded: tests/fixtures/terraform.
+
+| type | what it carries |
+|---|---|
+| `version` | `terraform` or `tofu`, the program's version; `ui`, the format's |
+| `state_lock_acquire` | written when the lock of the state is not had at once; not in the reference |
+| `diagnostic` | `diagnostic`: severity, summary, detail, address, range {filename, start {line}} |
+| `refresh_start`, `refresh_complete` | `hook.resource.addr` |
+| `planned_change`, `resource_drift` | `change`: resource, action, reason |
+| `change_summary` | `changes`: add, change, import, remove, operation |
+| `apply_start`, `apply_progress` | `hook`: resource, action (`create`, `update`, `delete`, `read`), elapsed_seconds |
+| `apply_complete`, `apply_errored` | `hook`: the same, with id_key and id_value when complete |
+| `outputs` | `outputs`: name to sensitive, type, value |
+| `log`, `init_output`, `provision_*` | `@message` |
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+Event = dict[str, t.Any]
+# Both programs warn and crash in plain text even with -json; such a line becomes an event of this type.
+TEXT = "text"
+
+
+def parse(line: str) -> Event:
+    """Return the event that a line of output is."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if isinstance(found, dict) and isinstance(found.get("type"), str):
+        return found
+    return {"type": TEXT, "@message": line}
+
+
+def read(file: Path) -> Iterator[Event]:
+    """Yield the events of a kept output; none when there is no such file."""
+    if file.is_file():
+        yield from map(parse, file.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def hook(event: Event) -> tuple[str, str, str]:
+    """Return address, action and identifier of the resource of an `apply_*` event; `""` for what it lacks."""
+    found = event.get("hook") or {}
+    address = (found.get("resource") or {}).get("addr") or ""
+    return address, found.get("action") or "", str(found.get("id_value") or "")
+
+
+def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
+    """Return the resources whose creation was begun and never completed, `known` ones included.
+
+    Nothing can be kept in such a resource yet, so it may be replaced even where it is of a protected kind.
+    """
+    found = set(known)
+    for event in events:
+        address, action, _ = hook(event)
+        if event["type"] == "apply_start" and action == "create":
+            found.add(address)
+        elif event["type"] == "apply_complete":
+            found.discard(address)
+    return found
+
+
+def created(events: Iterable[Event]) -> dict[str, str]:
+    """Return what was created and not destroyed again: identifiers by address."""
+    found: dict[str, str] = {}
+    for event in events:
+        address, action, identifier = hook(event)
+        if event["type"] != "apply_complete":
+            continue
+        if action == "create" and identifier:
+            found[address] = identifier
+        elif action == "delete":
+            found.pop(address, None)
+    return found

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Who holds the lock of a state, and whether that is only a run of ours that was killed."""
+
+from __future__ import annotations
+
+import re
+import socket
+import typing as t
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import LOCKED, Diagnostic
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event
+
+# Events that come before the lock is had, or when it is not.
+_UNPROVEN = {"version", "state_lock_acquire", "diagnostic", TEXT}
+_FIELD = re.compile(r"^\s*(ID|Operation|Who|Version|Created):[ \t]*(.*?)\s*$", re.MULTILINE)
+
+
+class Holder(t.NamedTuple):
+    """What a lock says of itself. `created` in seconds since the epoch."""
+
+    identifier: str
+    who: str
+    operation: str
+    created: float
+
+    def sentence(self, now: float) -> str:
+        """Return who has locked the state for what, and since when."""
+        since = datetime.fromtimestamp(self.created).astimezone().isoformat(" ", "seconds") if self.created else "?"
+        age = f", {human(max(0.0, now - self.created))} ago" if self.created else ""
+        doing = self.operation.removeprefix("OperationType").lower() or "something"
+        return f"{self.who or 'somebody'} has locked the state for {doing} since {since}{age}"
+
+
+def holder(problems: Iterable[Diagnostic]) -> Holder | None:
+    """Return who holds the lock when that is why a command failed, and the lock tells."""
+    for problem in problems:
+        if problem.summary == LOCKED:
+            told = {str(key): str(value) for key, value in _FIELD.findall(problem.detail)}
+            # The http backend shows the lock that was refused; of the one that is held it tells only this.
+            other = re.search(r"already locked: ID=(\S+)", problem.detail)
+            if other and other[1] != told.get("ID"):
+                return Holder(other[1], "", "", 0.0)
+            if told.get("ID"):
+                return Holder(
+                    told["ID"], told.get("Who", ""), told.get("Operation", ""), _seconds(told.get("Created", ""))
+                )
+    return None
+
+
+def is_ours(found: Holder, kept: Sequence[Event]) -> bool:
+    """Return whether a lock was taken by the command whose events were `kept`, which must run no more.
+
+    A lock is exclusive. The command had it when it wrote an event that comes after locking; so a lock of this machine
+    that was made between its first event and that one, and is still there, is its own.
+    """
+    proofs = [event for event in kept if event["type"] not in _UNPROVEN]
+    if not proofs or not found.created or not found.who.endswith(f"@{socket.gethostname()}"):
+        return False
+    return _seconds(kept[0].get("@timestamp", "")) <= found.created <= _seconds(proofs[-1].get("@timestamp", ""))
+
+
+def refusal(found: Holder, *, subject: str, program: Path, now: float) -> ConflictError:
+    """Return the error that says who holds the state, since when, and how to release what nobody holds any more."""
+    return ConflictError(
+        f"{subject}: {found.sentence(now)}; nothing was done. Wait for that run, or, if it is gone for good,"
+        f" '{program} force-unlock {found.identifier}'.",
+        lock=found._asdict(),
+    )
+
+
+def _seconds(text: str) -> float:
+    """Return seconds since the epoch of `2026-11-21T15:25:00.5Z` or Go's `2026-11-21 15:25:00.506568737 +0000 UTC`."""
+    match = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?\d*\s*(Z|[+-]\d\d:?\d\d)?", text)
+    if match is None:
+        return 0.0
+    zone = (match[4] or "Z").replace("Z", "+00:00")
+    return datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}{zone}").timestamp()

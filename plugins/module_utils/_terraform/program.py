@@ -1,0 +1,198 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The commands of Terraform for one cluster: arguments in, events followed, what they found out."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import typing as t
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import lock as state_lock
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import Binary
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import VARIABLES, explain, gather
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event, parse, read
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import (
+    STOPPING,
+    Ended,
+    Job,
+    ask,
+    follow,
+    is_running,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.worktree import ERRORED, PROVIDERS
+
+Say = Callable[[str], None]
+APPLY, PLAN = "apply.jsonl", "plan.jsonl"
+_PLANNED, _WRAPPER = "plan.tfplan", "run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """Terraform in `work`, the directory of links below `data`; `lock` is the descriptor of the lock on `data`."""
+
+    name: str
+    binary: Binary
+    source: Path
+    work: Path
+    data: Path
+    env: Mapping[str, str]
+    lock: int
+    lock_timeout: float
+    deadline: float
+    heartbeat: float
+    say: Say
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def wrapper(self) -> Path:
+        """A script that runs Terraform by hand as this does."""
+        return self.data / _WRAPPER
+
+    def write_inputs(self, variables: Mapping[str, t.Any]) -> None:
+        """Write the variables, and the script for work by hand; neither is ever on a command line."""
+        write_atomically(self.data / VARIABLES, to_json(dict(variables)), private=True)
+        # Quoted twice: by Terraform's rules within the value, by the shell's around it.
+        given = shlex.quote(shlex.quote(f"-var-file={self.data / VARIABLES}"))
+        settings = {key: self.env[key] for key in ("TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR")}
+        lines = [
+            "#!/bin/sh",
+            f"# Runs Terraform by hand on what mlops.eks.terraform_stack manages here: {self.name}",
+            f"cd {shlex.quote(str(self.work))} || exit 1",
+            *(f"export {key}={shlex.quote(value)}" for key, value in settings.items()),
+            f"export TF_CLI_ARGS_plan={given} TF_CLI_ARGS_import={given}",
+            f'exec {shlex.quote(self.binary.path)} "$@"',
+        ]
+        write_atomically(self.wrapper, "\n".join(lines) + "\n", private=True)
+        self.wrapper.chmod(0o700)
+
+    def init(self) -> None:
+        """Make ready: backend, modules, providers."""
+        cache = Path(self.env["TF_PLUGIN_CACHE_DIR"])
+        cache.mkdir(parents=True, exist_ok=True)
+        frozen = ["-lockfile=readonly"] if (self.source / PROVIDERS).is_file() else []
+        # Terraform's documentation: "The plugin cache directory is not guaranteed to be concurrency safe."
+        with locked(cache / ".lock", f"{self.name}: providers", self.say):
+            self._follow("init", ["init", "-json", "-input=false", *frozen], "init.jsonl", (0,))
+
+    def plan(self, *, destroy: bool) -> bool:
+        """Work out what would be done; return whether it is anything."""
+        words = ["plan", "-json", "-input=false", "-detailed-exitcode"]
+        words += [f"-out={self.data / _PLANNED}", f"-var-file={self.data / VARIABLES}"]
+        words += ["-destroy"] if destroy else []
+        return self._follow("plan", words, PLAN, (0, 2)) == 2
+
+    def planned(self) -> dict[str, t.Any]:
+        """Return the plan as a document; it holds secrets."""
+        document: dict[str, t.Any] = json.loads(self._ask("show", "-json", str(self.data / _PLANNED)))
+        return document
+
+    def apply(self, total: int) -> None:
+        """Do what was planned, `total` operations."""
+        words = ["apply", "-json", "-input=false", str(self.data / _PLANNED)]
+        try:
+            self._follow("apply", words, APPLY, (0,), total=total)
+        finally:
+            self._keep_errored()
+
+    def forget_plan(self) -> None:
+        """Remove the plan, which holds secrets."""
+        (self.data / _PLANNED).unlink(missing_ok=True)
+
+    def outputs(self) -> dict[str, dict[str, t.Any]]:
+        """Return the outputs: name to sensitive, type, value."""
+        found: dict[str, dict[str, t.Any]] = json.loads(self._ask("output", "-json"))
+        return found
+
+    def push_errored(self) -> bool:
+        """Write the state that a former run could not write; return whether there was one."""
+        self._keep_errored()
+        kept = self.data / ERRORED
+        if not kept.is_file():
+            return False
+        self._ask("state", "push", f"-lock-timeout={self.lock_timeout:g}s", str(kept))
+        kept.unlink()
+        return True
+
+    def _keep_errored(self) -> None:
+        """Move a state that could not be written to where the next run looks for it."""
+        left = self.work / ERRORED
+        if left.is_file():
+            left.chmod(0o600)
+            left.replace(self.data / ERRORED)
+
+    def _ask(self, *words: str) -> str:
+        return ask([self.binary.path, *words], cwd=self.work, env=self.env)
+
+    def _follow(
+        self,
+        verb: str,
+        words: Sequence[str],
+        log: str,
+        good: Sequence[int],
+        *,
+        total: int = 0,
+        patience: float = 0.0,
+    ) -> int:
+        """Run a command and return its code, one of `good`; wait `patience` seconds for the lock of the state."""
+        progress = Progress(heartbeat=self.heartbeat, total=total)
+        argv = [self.binary.path, words[0], f"-lock-timeout={patience:g}s", *words[1:]]
+        # What a former command did is asked before its record is overwritten.
+        former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not is_running(self.data / name)]
+        ended = follow(
+            Job(argv, self.work, self.env, self.data / log, self.lock, self.deadline),
+            self.clock,
+            lambda line: self._tell(progress.feed(parse(line), self.clock.now())),
+            lambda: self._tell(progress.tick(self.clock.now())),
+        )
+        if ended.rc in good and not ended.timed_out:
+            return ended.rc
+        problems = gather(progress.problems, self.work, self.source)
+        subject = f"{self.name}: {Path(self.binary.path).name} {verb}"
+        held = state_lock.holder(problems)
+        if held is not None and self._may_try_again(held, former, subject, patience):
+            return self._follow(verb, words, log, good, total=total, patience=self.lock_timeout)
+        if ended.timed_out or ended.signal:
+            raise _cut_short(subject, ended)
+        raise explain(subject, problems, progress.text, self.wrapper)
+
+    def _may_try_again(
+        self, held: state_lock.Holder, former: Sequence[Sequence[Event]], subject: str, patience: float
+    ) -> bool:
+        """Release a lock that only a killed run of ours left, or decide to wait for somebody else's, or refuse."""
+        now = self.clock.now()
+        if any(state_lock.is_ours(held, kept) for kept in former):
+            self._tell(
+                [f"a run of this machine was killed and left the state locked ({held.identifier}); unlocking it"]
+            )
+            self._ask("force-unlock", "-force", held.identifier)
+        elif patience or not self.lock_timeout:
+            raise state_lock.refusal(held, subject=subject, program=self.wrapper, now=now)
+        else:
+            self._tell([f"{held.sentence(now)}; waiting for it, for {human(self.lock_timeout)} at most"])
+        return True
+
+    def _tell(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.say(f"{self.name} | {line}")
+
+
+def _cut_short(subject: str, ended: Ended) -> EksError:
+    again = "Run the same command again: what was made is in the state, and the rest is taken up."
+    if not ended.stopped:
+        return CommandError(
+            f"{subject}: it was told to stop when the time was up, and had not after {human(STOPPING)}; it is still at"
+            " that. Run the same command again later."
+        )
+    if ended.timed_out:
+        return CommandError(f"{subject}: the time was up; it stopped and wrote its state. {again}", timed_out=True)
+    return CommandError(f"{subject}: it was killed by signal {ended.signal}. {again}")

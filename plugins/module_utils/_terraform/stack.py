@@ -1,0 +1,188 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""One stack for one cluster: planned, guarded, applied or destroyed."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import changes as plans
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import worktree
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import created, read, unfinished
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import was_killed
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.program import APPLY, Program, Say
+
+Result = dict[str, t.Any]
+_JOURNAL = "journal.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is wanted; the module's options of the same names."""
+
+    name: str
+    state: str
+    source: Path
+    data_dir: Path
+    variables: Mapping[str, t.Any]
+    backend: Mapping[str, t.Any] | None
+    env: Mapping[str, t.Any]
+    protected: Sequence[str]
+    allow_replace: Sequence[str]
+    binary: str | None
+    outputs_file: Path | None
+    lock_timeout: float
+    timeout: float
+    heartbeat: float
+    # Whether only to look, and whether to return what differs.
+    check: bool
+    diff: bool
+
+
+def ensure(request: Request, say: Say, mask: Mask, clock: Clock | None = None) -> Result:
+    """Bring the stack to the state wanted and return the task's result; what is secret is made known to `mask`."""
+    clock = clock or Clock()
+    worktree.check_source(request.source)
+    worktree.check_variables(request.source, request.variables)
+    begun = clock.now()
+    with _program(request, say, clock, begun) as program:
+        if not request.check and program.push_errored():
+            say(f"{request.name} | wrote the state that the last run could not write")
+        result = _Run(request, program, mask).run()
+    return {**result, "elapsed": round(clock.now() - begun, 1)}
+
+
+@contextmanager
+def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterator[Program]:
+    data = request.data_dir
+    env = environment(data, request.env)
+    binary = find_binary(request.binary, env)
+    data.mkdir(parents=True, exist_ok=True)
+    data.chmod(0o700)
+    with locked(data / "lock", f"{request.name}: {data}", say, timeout=request.lock_timeout) as lock:
+        program = Program(
+            name=request.name,
+            binary=binary,
+            source=request.source,
+            work=worktree.prepare(request.source, data, request.backend),
+            data=data,
+            env=env,
+            lock=lock,
+            lock_timeout=request.lock_timeout,
+            deadline=begun + request.timeout,
+            heartbeat=request.heartbeat,
+            say=say,
+            clock=clock,
+        )
+        program.write_inputs(request.variables)
+        program.init()
+        try:
+            yield program
+        finally:
+            program.forget_plan()
+
+
+class _Run(t.NamedTuple):
+    """One request on its program."""
+
+    request: Request
+    program: Program
+    mask: Mask
+
+    def run(self) -> Result:
+        """Plan, refuse or do it, and return the result."""
+        request, program = self.request, self.program
+        pending = program.plan(destroy=request.state == "absent")
+        document = program.planned() if pending else {}
+        self.mask.add(plans.secrets(document))
+        rows, outputs = plans.read_changes(document), plans.read_outputs(document)
+        unfinished = self._unfinished()
+        refused = plans.refused(rows, request.protected, request.allow_replace, unfinished)
+        look = request.check or request.state == "planned"
+        self._show(rows, pending, look)
+        result: Result = {"changed": pending and request.state != "planned", "plan": _plan(rows, refused)}
+        if request.diff and pending:
+            result["diff"] = plans.diff(rows, outputs)
+        if refused and request.state != "planned":
+            raise plans.refusal(request.name, refused)
+        if look:
+            return {**result, "outputs": _shown(program.outputs())}
+        self._check_orphans(rows)
+        if pending:
+            self._remember(unfinished)
+            program.apply(_operations(rows))
+        return {**result, **self._hand_over(changed=pending)}
+
+    def _show(self, rows: Sequence[plans.Change], pending: bool, look: bool) -> None:
+        # Whoever only looks wants every line; of a run its own lines follow, and what is lost is worth two.
+        shown = rows if look else [row for row in rows if row.action in ("replace", "destroy", "import", "forget")]
+        if self.request.state == "absent" and not look:
+            shown = []
+        for line in plans.table(shown):
+            self.program.say(f"{self.request.name} | {line}")
+        said = plans.summary(rows) or ("only outputs change" if pending else "nothing to do")
+        self.program.say(f"{self.request.name} | plan: {said}")
+
+    def _unfinished(self) -> set[str]:
+        journal = self.program.data / _JOURNAL
+        known = json.loads(journal.read_text(encoding="utf-8"))["unfinished"] if journal.is_file() else ()
+        return unfinished(known, read(self.program.data / APPLY))
+
+    def _remember(self, unfinished: set[str]) -> None:
+        """Keep what the record of the last apply tells, before the next one overwrites it."""
+        write_atomically(self.program.data / _JOURNAL, to_json({"unfinished": sorted(unfinished)}))
+
+    def _check_orphans(self, rows: Sequence[plans.Change]) -> None:
+        """Refuse to make a second one of what a killed run made and could not write into the state."""
+        log = self.program.data / APPLY
+        made = created(read(log)) if was_killed(log) else {}
+        lost = {row.address: made[row.address] for row in rows if row.action == "create" and row.address in made}
+        if lost:
+            said = "; ".join(f"'{self.program.wrapper} import {address} {name}'" for address, name in lost.items())
+            raise ConflictError(
+                f"{self.request.name}: a run that was killed made {len(lost)} resources that its state does not know;"
+                f" nothing was done now. Take them over: {said}. Or, if they are gone, remove {log}.",
+                orphans=lost,
+            )
+
+    def _hand_over(self, *, changed: bool) -> Result:
+        """Return the outputs, what is sensitive masked, and write all of them where the caller asked for it."""
+        outputs = self.program.outputs()
+        file = self.request.outputs_file
+        if file is not None:
+            text = to_json({name: found.get("value") for name, found in outputs.items()})
+            if not file.is_file() or file.read_text(encoding="utf-8") != text:
+                write_atomically(file, text, private=True)
+                changed = True
+        return {"outputs": _shown(outputs), "changed": changed}
+
+
+def _shown(outputs: Mapping[str, t.Any]) -> Result:
+    """Return the values of the outputs, what is sensitive masked."""
+    return {name: plans.SENSITIVE if found.get("sensitive") else found.get("value") for name, found in outputs.items()}
+
+
+def _plan(rows: Sequence[plans.Change], refused: Sequence[plans.Change]) -> Result:
+    return {
+        "summary": plans.summary(rows),
+        "changes": [row.row() for row in rows],
+        "refused": [row.address for row in refused],
+    }
+
+
+def _operations(rows: Sequence[plans.Change]) -> int:
+    """Return how many operations apply will report; a replacement is two, forgetting and importing are none."""
+    counts = {"create": 1, "change": 1, "destroy": 1, "replace": 2}
+    return sum(counts.get(row.action, 0) for row in rows)

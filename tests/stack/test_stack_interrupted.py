@@ -1,0 +1,150 @@
+"""Whatever is killed, and however: the same command completes what was begun."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from bucket import Bucket
+from plays import Play, until
+from stacks import Stack
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """A named pipe at which a resource's creation waits."""
+    path = tmp_path / "gate"
+    os.mkfifo(path)
+    return path
+
+
+def begin(stack: Stack, gate: Path, **arguments: object) -> Play:
+    """Start a run and wait until it is creating what waits at the gate."""
+    stack.variables = {"command": f"cat {gate}"}
+    stack.arguments["protected"] = ["terraform_data"]
+    play = Play(stack.play(**arguments))
+    play.shows("still creating terraform_data.cluster")
+    return play
+
+
+def program(stack: Stack) -> int:
+    """Return the process number of the Terraform that applies."""
+    return int((stack.data / "apply.jsonl.process").read_text())
+
+
+def ended(stack: Stack) -> bool:
+    return (stack.data / "apply.jsonl.process").read_text().startswith("ended")
+
+
+def complete(stack: Stack, **arguments: object) -> None:
+    """Run it again, with nothing to wait for, and see that everything is there once."""
+    stack.variables = {}
+    stack.run(**arguments)
+    assert stack.resources() == [
+        "module.network.terraform_data.this",
+        "terraform_data.cluster",
+        "terraform_data.nodes[0]",
+    ]
+    assert stack.run(**arguments).lines == ["plan: nothing to do"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_an_interrupted_play_lets_terraform_write_its_state(stack: Stack, gate: Path, number: signal.Signals) -> None:
+    play = begin(stack, gate)
+    play.send(number)
+    play.end(rc=None)
+    until(lambda: ended(stack), "Terraform stopped by itself")
+    assert "Gracefully shutting down" in (stack.data / "apply.jsonl").read_text()
+    complete(stack)
+
+
+def test_a_killed_terraform_is_said_and_taken_up(stack: Stack, gate: Path) -> None:
+    play = begin(stack, gate)
+    os.kill(program(stack), signal.SIGKILL)
+    text = play.end(rc=2)
+    assert "terraform apply: it was killed by signal 9. Run the same command again" in text
+    complete(stack)
+
+
+def test_the_lock_of_a_killed_run_is_released(stack: Stack, gate: Path, bucket: Bucket) -> None:
+    play = begin(stack, gate, backend=bucket.backend)
+    os.kill(program(stack), signal.SIGKILL)
+    play.end(rc=2)
+    assert bucket.has(bucket.LOCK), "a killed Terraform cannot have given back its lock"
+    stack.variables = {}
+    again = stack.run(check=True, backend=bucket.backend)
+    assert "a run of this machine was killed and left the state locked" in again.text
+    assert not bucket.has(bucket.LOCK)
+
+
+def test_what_a_killed_run_made_and_could_not_write_is_not_made_twice(stack: Stack, gate: Path, bucket: Bucket) -> None:
+    play = begin(stack, gate, backend=bucket.backend)
+    os.kill(program(stack), signal.SIGKILL)
+    play.end(rc=2)
+    stack.variables = {}
+    refused = stack.refused(backend=bucket.backend)
+    assert "made 1 resources that its state does not know; nothing was done now" in refused
+    command = refused.partition("Take them over: '")[2].partition("'")[0].split()
+    assert command[1:3] == ["import", "module.network.terraform_data.this"]
+    subprocess.run(command, check=True, capture_output=True)
+    complete(stack, backend=bucket.backend)
+
+
+def test_a_state_that_could_not_be_written_is_written_by_the_next_run(stack: Stack, gate: Path, bucket: Bucket) -> None:
+    play = begin(stack, gate, backend=bucket.backend)
+    bucket.remove(bucket=True)
+    gate.write_text("go")
+    text = play.end(rc=2)
+    assert "It is kept; the next run writes it first" in " ".join(text.split())
+    assert (stack.data / "errored.tfstate").stat().st_mode & 0o777 == 0o600
+    bucket.client.create_bucket(Bucket=bucket.NAME)
+    again = stack.run(backend=bucket.backend)
+    assert again.lines == ["wrote the state that the last run could not write", "plan: nothing to do"]
+    assert not (stack.data / "errored.tfstate").exists()
+    complete(stack, backend=bucket.backend)
+
+
+def test_somebody_elses_lock_is_respected(stack: Stack, bucket: Bucket) -> None:
+    held = {"ID": "4711", "Operation": "OperationTypeApply", "Who": "you@desktop", "Created": "2026-11-21T09:15:02.5Z"}
+    bucket.write(bucket.LOCK, json.dumps(held))
+    refused = stack.refused(backend=bucket.backend, lock_timeout=0)
+    assert "you@desktop has locked the state for apply since 2026-11-21" in refused
+    assert f"'{stack.data}/run force-unlock 4711'" in refused
+    assert bucket.has(bucket.LOCK)
+    assert not bucket.has(bucket.STATE)
+
+    play = Play(stack.play(backend=bucket.backend, lock_timeout=120))
+    play.shows("; waiting for it, for 2 min at most")
+    bucket.remove()
+    play.end()
+    assert bucket.has(bucket.STATE)
+
+
+def test_two_at_once_on_one_cluster(stack: Stack, gate: Path) -> None:
+    first = begin(stack, gate)
+    assert "still holds" in stack.refused(lock_timeout=0.5)
+    second = Play(stack.play(lock_timeout=60))
+    second.shows("another run is at work")
+    gate.write_text("go")
+    first.end()
+    assert "plan: nothing to do" in second.end()
+
+
+def test_two_clusters_at_once(stack: Stack, tmp_path: Path, gate: Path) -> None:
+    other = Stack(tmp_path, "serve", stack.source)
+    play = begin(stack, gate)
+    other.run()
+    assert len(other.resources()) == 3
+    gate.write_text("go")
+    play.end()
+    assert len(stack.resources()) == 3
+
+
+def test_a_run_that_takes_too_long_stops_and_is_taken_up(stack: Stack, gate: Path) -> None:
+    stack.variables = {"command": f"cat {gate}"}
+    assert "the time was up; it stopped and wrote its state" in stack.refused(timeout=2)
+    complete(stack)
