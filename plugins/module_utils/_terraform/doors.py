@@ -35,4 +35,4 @@ def terraform_stack(
 
 
 def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser().absolute() if text else None
+    return Path(text).expanduser().resolve() if text else None

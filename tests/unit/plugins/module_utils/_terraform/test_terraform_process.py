@@ -1,0 +1,148 @@
+"""Commands are followed with small programs in the place of Terraform; with Terraform itself: tests/stack."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import process
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import Ended, Job
+
+Run = Callable[..., tuple[Ended, list[str]]]
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Iterator[int]:
+    with (tmp_path / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()
+
+
+@pytest.fixture
+def run(tmp_path: Path, lock: int) -> Run:
+    """Follow a command; return how it ended and its lines."""
+
+    def begin(argv: list[str], seconds: float = 60) -> tuple[Ended, list[str]]:
+        lines: list[str] = []
+        clock = Clock()
+        job = Job(argv, tmp_path, os.environ, tmp_path / "log", lock, clock.now() + seconds)
+        return process.follow(job, clock, lines.append, lambda: None), lines
+
+    return begin
+
+
+# As Terraform does, and a shell cannot: it minds a SIGINT that was ignored when it was started.
+PROGRAM = """
+import os, signal, sys, time
+asked = []
+signal.signal(signal.SIGINT, lambda *_: asked.append(1))
+print("ready", flush=True)
+while not asked or not os.path.exists("go"):
+    time.sleep(0.02)
+open("state", "w").close()
+print("written", flush=True)
+sys.exit(1)
+"""
+
+
+def wait_until(look: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not look():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_locked(tmp_path: Path) -> bool:
+    with (tmp_path / "lock").open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_every_line_is_passed_on_and_kept(run: Run, tmp_path: Path) -> None:
+    ended, lines = run(["/bin/sh", "-c", "echo one; echo two >&2; printf '\\377three\\n'; exit 3"])
+    assert ended == Ended(3)
+    assert lines == ["one", "two", "\ufffdthree"]
+    assert (tmp_path / "log").read_bytes() == b"one\ntwo\n\xffthree\n"
+    assert not process.was_killed(tmp_path / "log")
+
+
+def test_a_signal_that_ended_it_is_told(run: Run, tmp_path: Path) -> None:
+    ended, _ = run(["/bin/sh", "-c", "kill -9 $$"])
+    assert ended.signal == signal.SIGKILL
+    assert process.was_killed(tmp_path / "log")
+
+
+def test_it_can_be_told_to_stop_and_finishes(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    ended, lines = run([sys.executable, "-c", PROGRAM], seconds=1)
+    assert ended == Ended(1, timed_out=True)
+    assert lines == ["ready", "written"]
+
+
+def test_one_that_does_not_stop_is_not_killed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "STOPPING", 0.5)
+    ended, _ = run([sys.executable, "-c", PROGRAM], seconds=1)
+    assert (ended.timed_out, ended.stopped) == (True, False)
+    assert process.is_running(tmp_path / "log")
+    (tmp_path / "go").touch()
+    wait_until(lambda: not process.is_running(tmp_path / "log"))
+    assert (tmp_path / "state").exists()
+
+
+CONTROLLER = """
+import fcntl, os, sys
+from pathlib import Path
+sys.path.insert(0, "tests")
+import conftest
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import Job, follow
+there = Path(sys.argv[1])
+with (there / "lock").open("w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    job = Job(sys.argv[2:], there, os.environ, there / "log", lock.fileno(), 1e12)
+    follow(job, Clock(), lambda line: print(line, flush=True), lambda: None)
+"""
+
+
+def test_it_outlives_its_controller_to_finish_and_holds_the_lock_meanwhile(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[5]
+    command = [sys.executable, "-c", CONTROLLER, str(tmp_path), sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as controller:
+        assert controller.stdout is not None
+        assert controller.stdout.readline() == "ready\n"
+        controller.kill()
+    assert process.is_running(tmp_path / "log")
+    assert is_locked(tmp_path)
+    assert not (tmp_path / "state").exists()
+    (tmp_path / "go").touch()
+    wait_until(lambda: not is_locked(tmp_path))
+    assert (tmp_path / "state").exists()
+    assert not process.was_killed(tmp_path / "log")
+
+
+def test_a_record_of_a_machine_that_died_is_a_kill(tmp_path: Path) -> None:
+    assert not process.was_killed(tmp_path / "log")
+    (tmp_path / "log.process").write_text("4194305\n")
+    assert process.was_killed(tmp_path / "log")
+    assert not process.is_running(tmp_path / "log")
+
+
+def test_a_short_command_that_fails_tells_why(tmp_path: Path) -> None:
+    script = "echo '│ Error: Failed to load state' >&2; exit 1"
+    with pytest.raises(CommandError, match=r"^sh -c .*: Error: Failed to load state$") as failed:
+        process.ask(["/bin/sh", "-c", script], cwd=tmp_path, env=os.environ)
+    assert failed.value.details["rc"] == 1
+    assert process.ask(["/bin/sh", "-c", "echo fine"], cwd=tmp_path, env=os.environ) == "fine\n"
