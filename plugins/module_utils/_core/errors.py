@@ -8,10 +8,13 @@ EksError
 ├── MissingToolError       a program or Python library is not installed
 ├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
 ├── ConflictError          somebody else holds the release, or it runs something different
-└── ClusterError           the cluster refused or could not be reached
-    ├── UnreachableError   no answer for longer than the patience given
-    ├── ForbiddenError     the identity in use lacks a permission
-    └── AbsentError        a namespace or object that must exist does not
+├── ClusterError           the cluster refused or could not be reached
+│   ├── UnreachableError   no answer for longer than the patience given
+│   ├── ForbiddenError     the identity in use lacks a permission
+│   └── AbsentError        a namespace or object that must exist does not
+└── AwsError               AWS refused or could not be reached; carries `code` where AWS gave one
+    ├── CredentialsError   there are no credentials, or AWS takes them no more
+    └── DeniedError        the identity in use lacks an IAM action; carries `action`
 
 A message is one line: what object, what was found, what to do about it.
 """
@@ -68,3 +71,15 @@ class ForbiddenError(ClusterError):
 
 class AbsentError(ClusterError):
     """A namespace or object that must exist does not."""
+
+
+class AwsError(EksError):
+    """AWS refused or could not be reached."""
+
+
+class CredentialsError(AwsError):
+    """There are no credentials, or AWS takes them no more."""
+
+
+class DeniedError(AwsError):
+    """The identity in use lacks an IAM action."""

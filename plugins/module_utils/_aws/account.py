@@ -1,0 +1,178 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What an account still has of a cluster: asked of AWS, not of Terraform's state; waited for, or removed."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Kind, Leftover, leftovers
+from ansible_collections.mlops.eks.plugins.module_utils._aws.leftovers_ec2 import EC2
+from ansible_collections.mlops.eks.plugins.module_utils._aws.leftovers_services import BEFORE_EC2, OTHERS
+from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, ConflictError, DeniedError
+from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
+
+Say = Callable[[str], None]
+KINDS: tuple[Kind, ...] = (*BEFORE_EC2, *EC2, *OTHERS)
+# Kinds asked at once.
+_AT_ONCE = 8
+# What AWS says when something else must go first, or went meanwhile.
+_LATER = {
+    "DependencyViolation",
+    "ResourceInUse",
+    "ResourceInUseException",
+    "InvalidNetworkInterface.InUse",
+    "VolumeInUse",
+}
+_NOT_FOUND = ("NotFound", "NoSuchEntity", "NotFoundException", "NonExistentQueue")
+_COLUMNS = ("kind", "identifier", "name", "state", "made_by", "remedy")
+
+
+class Seen(t.NamedTuple):
+    """What was found, and the kinds that could not be looked for, each with the reason."""
+
+    found: list[Leftover]
+    unknown: dict[str, str]
+
+
+def look(aws: Aws, cluster: str, kinds: Sequence[Kind] = KINDS) -> Seen:
+    """Ask for all kinds at once; a permission that is lacking makes a kind unknown, everything else an error."""
+
+    def ask(kind: Kind) -> list[Leftover] | DeniedError:
+        try:
+            return leftovers(kind, aws, cluster)
+        except DeniedError as error:
+            return error
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = list(pool.map(ask, kinds))
+    seen = Seen([], {})
+    for kind, answer in zip(kinds, answers, strict=True):
+        if isinstance(answer, DeniedError):
+            seen.unknown[kind.name] = str(answer)
+        else:
+            seen.found.extend(answer)
+    return seen
+
+
+def eks_leftovers(
+    params: Mapping[str, t.Any], *, check: bool, say: Say, clock: Clock | None = None
+) -> dict[str, t.Any]:
+    """Look for what is left of a cluster, remove what its controllers made if that is asked for, and wait for the rest.
+
+    Raises:
+        ConflictError: something is left, or could not be looked for, and `fail` is set.
+    """
+    aws = Aws(region=params["region"], profile=params["profile"])
+    account = _Account(aws, params, say, clock or Clock())
+    seen = account.look()
+    removed: list[str] = []
+    if params["remove"] and not check:
+        removed = account.remove(seen)
+        seen = account.look()
+    if not check:
+        seen = account.wait(seen)
+    result = _result(seen) | {"removed": removed, "changed": bool(removed)}
+    if check and params["remove"]:
+        result["changed"] = any(entry.maker == "cluster" for entry in seen.found)
+    if params["show"] and seen.found:
+        for line in result["table"]:
+            say(line)
+    if params["fail"] and (seen.found or seen.unknown):
+        raise ConflictError(_sentence(params["name"], aws, seen), **result)
+    return result
+
+
+class _Account(t.NamedTuple):
+    """One cluster's part of an account."""
+
+    aws: Aws
+    params: Mapping[str, t.Any]
+    say: Say
+    clock: Clock
+
+    def look(self) -> Seen:
+        """Return what is there of what was asked for."""
+        blocking = self.params["blocking"]
+        kinds = [kind for kind in KINDS if kind.blocking or not blocking]
+        seen = look(self.aws, self.params["name"], kinds)
+        found = [entry for entry in seen.found if entry.maker == "cluster" or not blocking]
+        return Seen(found, seen.unknown)
+
+    def remove(self, seen: Seen) -> list[str]:
+        """Remove what the cluster's controllers made, again and again until nothing stands in its way."""
+        waiting = self._waiting()
+        removed: list[str] = []
+        while True:
+            later: list[str] = []
+            for entry in seen.found:
+                if entry.maker == "cluster" and str(entry) not in removed:
+                    (removed if self._removed(entry) else later).append(str(entry))
+            if not later or waiting.over:
+                return removed
+            waiting.pause(f"something else must go before {', '.join(later)}")
+            seen = self.look()
+
+    def _removed(self, entry: Leftover) -> bool:
+        kind = entry.kind
+        try:
+            self.aws.call(kind.service, kind.operation, **kind.arguments(entry.identifier))
+        except AwsError as error:
+            code = str(error.details.get("code", ""))
+            if code in _LATER:
+                return False
+            if not code.endswith(_NOT_FOUND):
+                raise
+        self.say(f"removed {entry}")
+        return True
+
+    def wait(self, seen: Seen) -> Seen:
+        """Look again until nothing is left or the time is up."""
+        waiting = self._waiting()
+        while seen.found and not waiting.over:
+            waiting.pause(f"waiting for {_some(seen.found)} to be gone")
+            seen = self.look()
+        return seen
+
+    def _waiting(self) -> Waiting:
+        return Waiting(self.say, self.clock, self.params["timeout"])
+
+
+def _some(found: Iterable[Leftover]) -> str:
+    """Return `load balancer a, EC2 instance b and 3 more`."""
+    names = [str(entry) for entry in found]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def _sentence(cluster: str, aws: Aws, seen: Seen) -> str:
+    parts = []
+    if seen.found:
+        parts.append(
+            f"{len(seen.found)} left: {_some(seen.found)}. Remove each by its command in 'leftovers', then run this"
+            " again"
+        )
+    if seen.unknown:
+        parts.append(f"could not look for {', '.join(seen.unknown)}: {next(iter(seen.unknown.values()))}")
+    return f"cluster {cluster} in {aws.region}: {'; '.join(parts)}"
+
+
+def _result(seen: Seen) -> dict[str, t.Any]:
+    rows = [entry.to_result() for entry in seen.found]
+    return {"leftovers": rows, "unknown": seen.unknown, "table": _table(rows)}
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    if not rows:
+        return ["nothing is left"]
+    cells = [
+        [column.upper().replace("_", " ") for column in _COLUMNS],
+        *([row[column] for column in _COLUMNS] for row in rows),
+    ]
+    widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]

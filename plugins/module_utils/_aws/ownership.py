@@ -1,0 +1,37 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Whose a resource is, by its tags."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+# What Terraform made has it, with the cluster's name.
+TAG = "mlops.eks/cluster"
+Maker = t.Literal["stack", "cluster"]
+
+# Tags whose value is the name of the cluster that a controller in it, or EKS Auto Mode, worked for.
+_OF_CONTROLLERS = ("elbv2.k8s.aws/cluster", "cluster.k8s.amazonaws.com/name", "eks:eks-cluster-name")
+# Tags of what EKS makes for a node group or a control plane, which it removes with them.
+_OF_EKS = ("eks:cluster-name", "aws:eks:cluster-name")
+
+
+def _owned(cluster: str) -> str:
+    """Return the tag by which Kubernetes' own controllers, the EBS driver and Karpenter know what is theirs."""
+    return f"kubernetes.io/cluster/{cluster}"
+
+
+def tag_keys(cluster: str) -> list[str]:
+    """Return the keys of all tags that tell whose a resource is."""
+    return [TAG, _owned(cluster), *_OF_CONTROLLERS, *_OF_EKS]
+
+
+def maker(tags: Mapping[str, str], cluster: str) -> Maker | None:
+    """Return who made a resource for `cluster`: its stack (or EKS for it), something inside of it, or neither."""
+    if any(tags.get(key) == cluster for key in _OF_EKS):
+        return "stack"
+    if tags.get(_owned(cluster)) == "owned" or any(tags.get(key) == cluster for key in _OF_CONTROLLERS):
+        return "cluster"
+    return "stack" if tags.get(TAG) == cluster else None

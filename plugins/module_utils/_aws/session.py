@@ -1,0 +1,166 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""AWS asked by name. boto3 is imported here and nowhere else; its errors become one line each."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import typing as t
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AwsError,
+    CredentialsError,
+    DeniedError,
+    EksError,
+    MissingToolError,
+)
+
+try:
+    import boto3
+    from botocore import exceptions
+    from botocore.config import Config
+
+    _MISSING = None
+except ImportError as error:
+    _MISSING = str(error)
+
+Reply = dict[str, t.Any]
+
+# The region that answers for the account as a whole: it is enabled in every account of its partition.
+_HOMES = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
+# Codes that say nothing of the request, only of who asks. Source: "Common errors" of the services' API references.
+_STALE = {
+    "AuthFailure",
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "IncompleteSignature",
+    "InvalidClientTokenId",
+    "RequestExpired",
+    "SignatureDoesNotMatch",
+    "UnrecognizedClientException",
+}
+_DENIED = {"403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "UnauthorizedOperation"}
+_ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:\w+)")
+# Calls whose IAM action has another name.
+_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
+
+
+class Aws:
+    """One identity in one region; safe to use by several threads.
+
+    `AWS_ENDPOINT_URL` and the rest of the AWS environment count as they do for the AWS command line.
+    """
+
+    def __init__(self, *, region: str, profile: str | None = None) -> None:
+        """Find the profile; nothing is asked of AWS yet.
+
+        Raises:
+            MissingToolError: boto3 is not installed.
+            CredentialsError: there is no such profile, or its settings are broken.
+            AwsError: `region` is called like no region.
+        """
+        if _MISSING is not None:
+            raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
+        self.region, self.profile = region, profile
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[str, str], t.Any] = {}
+        try:
+            self._session = boto3.Session(profile_name=profile, region_name=region)
+            self.partition: str = self._session.get_partition_for_region(region)
+        except exceptions.UnknownRegionError:
+            raise AwsError(f"region {region!r}: no region is called so. They are called like us-west-2.") from None
+        except exceptions.BotoCoreError as error:
+            raise explain(error, "the AWS configuration", profile) from error
+
+    @property
+    def home(self) -> str:
+        """The region that answers for the account as a whole."""
+        return _HOMES.get(self.partition, self.region)
+
+    def client(self, service: str, region: str | None = None) -> t.Any:
+        """Return boto3's client of `service`; making one is slow and not safe in threads, so each is made once."""
+        where = region or self.region
+        with self._lock:
+            if (service, where) not in self._clients:
+                settings = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "max_attempts": 4})
+                self._clients[service, where] = self._session.client(service, region_name=where, config=settings)
+            return self._clients[service, where]
+
+    def call(self, service: str, operation: str, *, region: str | None = None, **arguments: t.Any) -> Reply:
+        """Return what AWS answers.
+
+        Raises:
+            CredentialsError: there are no credentials, or they have expired.
+            DeniedError: the identity lacks the IAM action.
+            AwsError: anything else; `details["code"]` is AWS's own word for it.
+        """
+        where = f"{service} {operation} in {region or self.region}"
+        try:
+            return t.cast(Reply, getattr(self.client(service, region), operation)(**arguments))
+        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+            raise explain(error, where, self.profile) from error
+
+    def pages(
+        self, service: str, operation: str, key: str, *, region: str | None = None, **arguments: t.Any
+    ) -> list[t.Any]:
+        """Return the entries under `key` of all pages of an answer; errors as in `call`."""
+        where = f"{service} {operation} in {region or self.region}"
+        try:
+            pages = self.client(service, region).get_paginator(operation).paginate(**arguments)
+            return [entry for page in pages for entry in page.get(key) or ()]
+        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+            raise explain(error, where, self.profile) from error
+
+
+def explain(error: Exception, where: str, profile: str | None) -> EksError:
+    """Return the error of our own tree for one of botocore's."""
+    if isinstance(error, exceptions.ClientError):
+        return _refused(error, where, profile)
+    said = " ".join(str(error).split())
+    if isinstance(error, (exceptions.ProfileNotFound, exceptions.ConfigParseError)):
+        return CredentialsError(f"{said}. Name a profile of the AWS configuration, or none.")
+    if isinstance(error, _OF_CREDENTIALS):
+        return CredentialsError(f"no usable AWS credentials: {said}. {_sign_in(profile)}")
+    if isinstance(error, (exceptions.ConnectionError, exceptions.HTTPClientError)):
+        return AwsError(f"{where}: {said} Check the network, the proxy and AWS_ENDPOINT_URL.", code="Unreachable")
+    return AwsError(f"{where}: {said}", code=type(error).__name__)
+
+
+def _refused(error: t.Any, where: str, profile: str | None) -> EksError:
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    said = " ".join(str(error.response.get("Error", {}).get("Message", "")).split())
+    if code in _STALE:
+        return CredentialsError(f"AWS does not accept the credentials ({code}: {said}). {_sign_in(profile)}", code=code)
+    if code in _DENIED:
+        action = _action(error, where, said)
+        return DeniedError(
+            f"{where}: not allowed. The identity needs the IAM action {action}.", code=code, action=action
+        )
+    return AwsError(f"{where}: {code}: {said}".rstrip(": "), code=code)
+
+
+def _action(error: t.Any, where: str, said: str) -> str:
+    """Return the IAM action that was lacking: as AWS names it, else as the call is called."""
+    named = _ACTION.search(said)
+    prefix = {"efs": "elasticfilesystem", "service-quotas": "servicequotas"}.get(where.split()[0], where.split()[0])
+    asked = f"{prefix}:{error.operation_name}"
+    return named[1] if named else _ACTIONS.get(asked, asked)
+
+
+def _sign_in(profile: str | None) -> str:
+    chosen = f" --profile {profile}" if profile else ""
+    return f"Sign in again (aws sso login{chosen}) or set new ones; `aws sts get-caller-identity{chosen}` tells."
+
+
+_OF_CREDENTIALS: tuple[type[Exception], ...] = ()
+if _MISSING is None:
+    _OF_CREDENTIALS = (
+        exceptions.NoCredentialsError,
+        exceptions.PartialCredentialsError,
+        exceptions.CredentialRetrievalError,
+        exceptions.TokenRetrievalError,
+        exceptions.SSOError,
+    )

@@ -1,0 +1,133 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: eks_leftovers
+short_description: Look in an account for what is left of a cluster
+description:
+  - Asks AWS, not Terraform's state, for everything that carries the tags or the names of a cluster; what the stack made
+    and what controllers inside the cluster made, such as load balancers, volumes and Karpenter's instances.
+  - A kind that the identity in use may not list is told as unknown, with the IAM action.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+requirements:
+  - boto3
+extends_documentation_fragment:
+  - mlops.eks._attributes
+options:
+  name:
+    description: Name of the cluster.
+    type: str
+    required: true
+  region:
+    description: Region of the cluster.
+    type: str
+    required: true
+  profile:
+    description: AWS profile. When omitted, the environment decides.
+    type: str
+  blocking:
+    description: Only what the cluster's controllers made and what keeps its network from being removed.
+    type: bool
+    default: false
+  remove:
+    description:
+      - Remove what controllers inside the cluster made, data on its volumes included. For a cluster that can no longer
+        do so itself.
+      - What the stack made is left to M(mlops.eks.terraform_stack).
+    type: bool
+    default: false
+  timeout:
+    description: Seconds to wait for what is there to be gone.
+    type: float
+    default: 0
+  fail:
+    description: Whether to fail when something is left in the end, or could not be looked for.
+    type: bool
+    default: true
+  show:
+    description: Print what is left as a table, with a local connection.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: See that nothing is left
+  mlops.eks.eks_leftovers:
+    name: train-usw2
+    region: us-west-2
+    show: true
+
+- name: Wait for the instances that Karpenter made
+  mlops.eks.eks_leftovers:
+    name: train-usw2
+    region: us-west-2
+    blocking: true
+    timeout: 900
+"""
+
+RETURN = r"""
+leftovers:
+  description: What is left. RV(leftovers[].made_by) is C(stack) or C(cluster), RV(leftovers[].remedy) a command.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - kind: EBS volume
+      identifier: vol-0123456789abcdef0
+      name: pvc-0a1b2c3d
+      state: available
+      made_by: cluster
+      remedy: aws ec2 delete-volume --volume-id vol-0123456789abcdef0 --region us-west-2
+unknown:
+  description: Kinds that could not be looked for, and why.
+  returned: always
+  type: dict
+  sample: {SQS queue: "sqs list_queues in us-west-2: not allowed. The identity needs the IAM action sqs:ListQueues."}
+removed:
+  description: What was removed.
+  returned: always
+  type: list
+  elements: str
+  sample: [EBS volume vol-0123456789abcdef0]
+table:
+  description: The leftovers as aligned lines of text.
+  returned: always
+  type: list
+  elements: str
+  sample: [nothing is left]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.account import eks_leftovers
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+
+ARGUMENT_SPEC = {
+    "name": {"type": "str", "required": True},
+    "region": {"type": "str", "required": True},
+    "profile": {"type": "str"},
+    "blocking": {"type": "bool", "default": False},
+    "remove": {"type": "bool", "default": False},
+    "timeout": {"type": "float", "default": 0},
+    "fail": {"type": "bool", "default": True},
+    "show": {"type": "bool", "default": False},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = eks_leftovers(module.params, check=module.check_mode, say=module.debug)
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
