@@ -70,7 +70,7 @@ def native_cluster() -> Iterator[Cluster]:
         return
     name = f"test-{os.getpid()}"
     where = ["-e", f"local_cluster_name={name}", "-e", f"kubeconfig=/var/lib/mlops-eks/{name}/kubeconfig"]
-    up = playbook("local_cluster.yml", *where)
+    up = playbook("test_cluster.yml", *where)
     if up.returncode != 0:
         pytest.fail(f"cluster {name} did not come up:\n{up.stdout[-4000:]}{up.stderr[-2000:]}")
     try:
