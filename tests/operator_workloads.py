@@ -105,6 +105,17 @@ def replicated(kind: str, name: str, **scripts: str) -> Document:
     return {"apiVersion": "kubeflow.org/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
+def elastic(name: str, worker: Document) -> Document:
+    """Return a PyTorchJob of two workers and no master, which succeeds with the first that does."""
+    worker["spec"]["containers"][0]["name"] = "pytorch"
+    spec = {
+        "runPolicy": {"cleanPodPolicy": "Running"},
+        "elasticPolicy": {"minReplicas": 1, "maxReplicas": 2, "rdzvBackend": "c10d"},
+        "pytorchReplicaSpecs": {"Worker": {"replicas": 2, "restartPolicy": "Never", "template": worker}},
+    }
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name}, "spec": spec}
+
+
 _TRAINED = "echo trained; sleep 1"
 # The operator's own count of its restarts, as its pods see it.
 _ATTEMPT = [
@@ -142,6 +153,11 @@ OPERATOR_SCENARIOS: tuple[Scenario, ...] = (
         workload=jobset(
             "jobset-restarts", pod("[ $ATTEMPT = 0 ] && exit 3; sleep 1", env=_ATTEMPT), pod(SLEEP), restarts=1
         ),
+        finished=_ENDED,
+    ),
+    Scenario(
+        name="pytorch-elastic",
+        workload=elastic("pytorch-elastic", pod(f"case $HOSTNAME in *-0) {_TRAINED};; *) {SLEEP};; esac")),
         finished=_ENDED,
     ),
     Scenario(

@@ -9,9 +9,17 @@ from recorded_workloads import Changes, Document, Scenario, has_condition
 
 RAY_IMAGE = "localhost/mlops-eks/ray:0.1.0"
 RAY_VERSION = "2.60.0"
-_REQUESTS = {"requests": {"cpu": "300m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
+
+
+def _resources(cpu: str) -> Document:
+    """Return what a pod asks for: a head, a worker and a submitter fit beside all operators on two cores."""
+    return {"requests": {"cpu": cpu, "memory": "512Mi"}, "limits": {"memory": "2Gi"}}
+
+
 # Ray gives up on its own processes early; here they share two cores with everything else.
 _PATIENCE = {"RAY_DASHBOARD_STARTUP_TIMEOUT_S": "300", "RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT": "300"}
+# KubeRay's own asks for half a processor.
+_SUBMITTER = {"name": "ray-job-submitter", "image": RAY_IMAGE, "resources": _resources("100m")}
 _HELLO = """\
 from ray import serve
 
@@ -29,11 +37,11 @@ app = Hello.bind()
 def _cluster(*, workers: int = 0, **more: t.Any) -> Document:
     """Return the spec of a RayCluster; `more` goes into the pods."""
 
-    def group(container_name: str) -> Document:
+    def group(container_name: str, cpu: str) -> Document:
         environment = [
             {"name": name, "value": value} for name, value in {**_PATIENCE, **more.get("environment", {})}.items()
         ]
-        container = {"name": container_name, "image": RAY_IMAGE, "resources": _REQUESTS, "env": environment}
+        container = {"name": container_name, "image": RAY_IMAGE, "resources": _resources(cpu), "env": environment}
         container["volumeMounts"] = more.get("mounts", [])
         return {
             # Enough for Ray's own actors on a machine of any size.
@@ -41,10 +49,10 @@ def _cluster(*, workers: int = 0, **more: t.Any) -> Document:
             "template": {"spec": {"containers": [container], "volumes": more.get("volumes", [])}},
         }
 
-    found: Document = {"rayVersion": RAY_VERSION, "headGroupSpec": group("ray-head")}
+    found: Document = {"rayVersion": RAY_VERSION, "headGroupSpec": group("ray-head", "400m")}
     if workers:
         worker = {"groupName": "small", "replicas": workers, "minReplicas": workers, "maxReplicas": workers}
-        found["workerGroupSpecs"] = [{**worker, **group("ray-worker")}]
+        found["workerGroupSpecs"] = [{**worker, **group("ray-worker", "200m")}]
     return found
 
 
@@ -58,6 +66,7 @@ def ray_job(name: str, program: str, *, workers: int = 0, **spec: t.Any) -> Docu
             "entrypoint": f"python -c {json.dumps(program)}",
             "shutdownAfterJobFinishes": True,
             "rayClusterSpec": _cluster(workers=workers),
+            "submitterPodTemplate": {"spec": {"restartPolicy": "Never", "containers": [_SUBMITTER]}},
             **spec,
         },
     }
@@ -78,6 +87,12 @@ def ray_service(name: str, import_path: str) -> Document:
             "rayClusterConfig": _cluster(environment={"PYTHONPATH": "/code"}, mounts=mounts, volumes=[code]),
         },
     }
+
+
+def refused(service: Document) -> Document:
+    """Return a RayService with a name of its own for the head's Service, which KubeRay refuses."""
+    service["spec"]["rayClusterConfig"]["headGroupSpec"]["headService"] = {"metadata": {"name": "mine"}}
+    return service
 
 
 def ray_code(name: str) -> tuple[str, Document]:
@@ -119,5 +134,10 @@ RAY_SCENARIOS: tuple[Scenario, ...] = (
         workload=ray_service("rayservice-fails", "hello:no_such_app"),
         before=(ray_code("rayservice-fails"),),
         finished=lambda changes: "DEPLOY_FAILED" in str(changes),
+    ),
+    Scenario(
+        name="rayservice-invalid",
+        workload=refused(ray_service("rayservice-invalid", "hello:app")),
+        finished=lambda changes: "ValidationFailed" in str(changes),
     ),
 )

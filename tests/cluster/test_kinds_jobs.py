@@ -9,16 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 from any_chart import write
-from operator_workloads import OPERATOR_SCENARIOS
-from ray_workloads import RAY_SCENARIOS
-from recorded_workloads import SCENARIOS
+from driven import BY_NAME, LONG, scenarios
 from space import Space
 
-pytestmark = [pytest.mark.cluster, pytest.mark.operators]
-
-# Ray takes a minute to start where it has a processor for itself.
-LONG = 500
-BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS)}
+pytestmark = pytest.mark.cluster
 
 
 @dataclass(frozen=True)
@@ -42,6 +36,8 @@ GOOD = {
     "job-succeeds": Good("done", frozenset({"pod"})),
     "mpi-succeeds": Good("", frozenset({"launcher", "worker-0", "worker-1"})),
     "pytorch-succeeds": Good("", frozenset({"master-0", "worker-0"})),
+    # One of its workers has not ended.
+    "pytorch-elastic": Good("trained", frozenset({"worker-0", "worker-1"})),
     "tf-succeeds": Good("trained", frozenset({"chief-0", "worker-0"})),
     "xgboost-succeeds": Good("trained", frozenset({"master-0", "worker-0"})),
     "paddle-succeeds": Good("trained", frozenset({"master-0", "worker-0"})),
@@ -66,14 +62,14 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", scenarios(GOOD))
 def test_success(name: str, space: Space) -> None:
     """As a step: a chart that renders the workload is installed, followed to its end and uninstalled."""
     scenario, expected = BY_NAME[name], GOOD[name]
     for _, body in scenario.before:
         space.apply(body)
     chart, values = write(space.directory / "chart", [scenario.workload])
-    step = {"release": "run", "chart": str(chart), "values": values, "timeout": 400}
+    step = {"release": "run", "chart": str(chart), "values": values, "timeout": LONG - 60}
     shown = space.start_task("helm_step", **step).end(seconds=LONG)
     assert "changed=1" in shown
     record = space.record("run")
@@ -84,13 +80,13 @@ def test_success(name: str, space: Space) -> None:
     assert space.ledger()["run"]["outcome"] == "succeeded"
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", scenarios(BAD))
 def test_failure(name: str, space: Space) -> None:
     """As somebody else's workload: the pod that caused it is named, not those that suffered from it."""
     scenario, expected = BY_NAME[name], BAD[name]
     for body in (*(body for _, body in scenario.before), scenario.workload):
         space.apply(body)
-    shown = space.start_task("workload_wait", **_name_of(scenario.workload), timeout=400).end(2, seconds=LONG)
+    shown = space.start_task("workload_wait", **_name_of(scenario.workload), timeout=LONG - 60).end(2, seconds=LONG)
     record = space.record(name)
     cause = record["cause"]
     assert (record["outcome"], cause["reason"]) == ("failed", expected.reason)

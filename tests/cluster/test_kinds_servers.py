@@ -6,16 +6,11 @@ from __future__ import annotations
 
 import pytest
 from any_chart import write
-from operator_workloads import OPERATOR_SCENARIOS
-from ray_workloads import RAY_SCENARIOS
-from recorded_workloads import SCENARIOS
+from driven import BY_NAME, LONG, scenarios
 from space import Space
 
-pytestmark = [pytest.mark.cluster, pytest.mark.operators]
+pytestmark = pytest.mark.cluster
 
-# Ray takes a minute to start where it has a processor for itself.
-LONG = 500
-BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS)}
 # Who took part.
 READY = {
     "deployment-ready": {"pod"},
@@ -28,17 +23,19 @@ BAD = {
     "deployment-crash-loop": ("CrashLoop", "exit code 7"),
     "statefulset-crash-loop": ("CrashLoop", "exit code 7"),
     "lws-worker-crashes": ("CrashLoop", "exit code 7"),
+    "rayservice-fails": ("DEPLOY_FAILED", "no_such_app"),
+    "rayservice-invalid": ("ValidationFailed", "headService.metadata.name should not be set"),
 }
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", scenarios(READY))
 def test_ready(name: str, space: Space) -> None:
     """As a step that is kept: it ends ready, a second run finds it so, and stop takes it away."""
     scenario = BY_NAME[name]
     for _, body in scenario.before:
         space.apply(body)
     chart, values = write(space.directory / "chart", [scenario.workload])
-    step = {"release": "run", "chart": str(chart), "values": values, "keep": True, "timeout": 400}
+    step = {"release": "run", "chart": str(chart), "values": values, "keep": True, "timeout": LONG - 60}
     shown = space.start_task("helm_step", **step).end(seconds=LONG)
     assert "changed=1" in shown
     record = space.record("run")
@@ -50,7 +47,7 @@ def test_ready(name: str, space: Space) -> None:
     assert space.releases() == []
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", scenarios(BAD))
 def test_failure(name: str, space: Space) -> None:
     """As somebody else's workload: what keeps it from ever being ready is said, and not waited for."""
     scenario = BY_NAME[name]
@@ -59,7 +56,7 @@ def test_failure(name: str, space: Space) -> None:
         space.apply(body)
     play = space.start_task(
         "workload_wait",
-        api_version=workload["apiVersion"], kind=workload["kind"], name=name, max_restarts=1, timeout=400,
+        api_version=workload["apiVersion"], kind=workload["kind"], name=name, max_restarts=1, timeout=LONG - 60,
     )  # fmt: skip
     shown = play.end(2, seconds=LONG)
     reason, words = BAD[name]

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""The recorded scenarios as tests that drive them: which cluster each needs, and what must not run side by side."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable
+
+import pytest
+from operator_workloads import OPERATOR_SCENARIOS
+from ray_workloads import RAY_SCENARIOS
+from recorded_workloads import SCENARIOS
+
+BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, *OPERATOR_SCENARIOS, *RAY_SCENARIOS)}
+# `make test` drives these: its cluster has their operator, and the rest is in other tests or takes too long.
+SAMPLE = ("jobset-succeeds", "jobset-worker-fails")
+# Seconds a scenario may take. Ray needs a minute and more to start on two cores that others use as well.
+LONG = 600
+
+
+def scenarios(names: Iterable[str]) -> list[t.Any]:
+    """Return test parameters: all but a sample need every operator, and there is one Ray at a time."""
+    return [pytest.param(name, marks=[*_cluster(name), *_group(name)]) for name in names]
+
+
+def _cluster(name: str) -> list[pytest.MarkDecorator]:
+    return [] if name in SAMPLE else [pytest.mark.operators]
+
+
+def _group(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xdist_group("ray")] if name.startswith("ray") else []
