@@ -36,6 +36,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     WorkloadSeen,
     Wrote,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, doubts, suspicions
@@ -43,6 +44,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Sce
 Lines = tuple[str, ...]
 # Events of other runs' pods pass through `held` as well; more than this are not kept.
 _HELD = 200
+# As many pods that failed and were deleted are remembered.
+_FALLEN = 200
 # Why a pod has no node is said in `speech.explain`.
 _EXPLAINED = ("FailedScheduling",)
 
@@ -105,12 +108,20 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
 def _with_pod(state: State, entry: Document) -> State:
     name = pod_view.name(entry)
     before = state.pods.get(name)
-    again = state.replaced + restarts.replaced(before, entry)
-    former = state.former
-    if before is not None and before["metadata"].get("uid") != entry["metadata"].get("uid"):
-        former = {**former, name: before}
+    if before is not None:
+        state = _remembered(state, before, entry)
     pods, gone = {**state.pods, name: entry}, state.gone - {name}
-    return replace(state, pods=pods, gone=gone, former=former, replaced=again, trouble="")
+    return replace(state, pods=pods, gone=gone, trouble="")
+
+
+def _remembered(state: State, before: Document, entry: Document) -> State:
+    """Return the state with what is to be remembered of a pod that was `before`, and goes or is followed by another."""
+    followed = before["metadata"].get("uid") != entry["metadata"].get("uid")
+    former = {**state.former, pod_view.name(before): before} if followed else state.former
+    # Once it is being deleted its containers end by force; before that they fail by themselves.
+    goes = pod_view.deleted_since(before) is None and (followed or pod_view.deleted_since(entry) is not None)
+    fallen = (*state.fallen, before)[-_FALLEN:] if goes and any(failures(before)) else state.fallen
+    return replace(state, former=former, fallen=fallen, replaced=state.replaced + restarts.replaced(before, entry))
 
 
 def _heard(state: State, entries: tuple[Document, ...], rules: Rules) -> tuple[State, Lines]:
@@ -139,6 +150,7 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
         kind=rules.kind,
         workload=state.workload,
         pods=state.live,
+        fallen=state.fallen,
         warnings=tuple(state.warnings.values()),
         patience=rules.patience,
         after=after,

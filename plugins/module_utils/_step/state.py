@@ -61,19 +61,20 @@ class State:
     """Everything known of the workload so far.
 
     `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones, `former` has the pods
-    whose names others took over. `since` maps the key of each present suspicion to when it was first seen. `judged` is
-    since when the verdict is what it is. `phases` maps each phase entered to its start. `held` are events that may turn
-    out to be ours. `around` is what was fetched of the surroundings; `why` is why the step waits, `told` what was last
-    said of it, when it was `explained`. `runs` says whether the workload runs, since `turned`; `wrote` is when any
-    container wrote last, `last_line` its pod and words; `beat` when the last heartbeat was. `restarts` counts what was
-    started again, `replaced` the part of it that pods of the same name made unseen; `accidents` are those that were
-    told.
+    whose names others took over, `fallen` those that had failed when they were deleted, as they were then. `since` maps
+    the key of each present suspicion to when it was first seen. `judged` is since when the verdict is what it is.
+    `phases` maps each phase entered to its start. `held` are events that may turn out to be ours. `around` is what was
+    fetched of the surroundings; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
+    `runs` says whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod
+    and words; `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it
+    that pods of the same name made unseen; `accidents` are those that were told.
     """
 
     workload: Document | None = None
     pods: Mapping[str, Document] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     former: Mapping[str, Document] = field(default_factory=dict)
+    fallen: tuple[Document, ...] = ()
     warnings: Mapping[str, Document] = field(default_factory=dict)
     held: tuple[Document, ...] = ()
     since: Mapping[str, float] = field(default_factory=dict)

@@ -39,11 +39,15 @@ _GRACES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What is judged: the pods that exist and the warnings about them; what was before `after` is forgiven."""
+    """What is judged: the pods that exist and the warnings about them; what was before `after` is forgiven.
+
+    `fallen` are the pods that had failed when they were deleted.
+    """
 
     kind: Kind
     workload: Document | None
     pods: Mapping[str, Document]
+    fallen: tuple[Document, ...] = ()
     warnings: tuple[Document, ...] = ()
     patience: Patience = field(default_factory=Patience)
     after: float = 0.0
@@ -79,9 +83,12 @@ def _in_vain(scene: Scene) -> Iterable[list[Document]]:
     Ranks that fail together are no attempts: one may have taken the others along.
     """
     found: dict[str, list[Document]] = {}
-    for pod in sorted(scene.pods.values(), key=pod_view.created):
+    # Of a server that is started again in new pods nobody else ever says that it is enough.
+    fallen = scene.fallen if scene.kind.serves else ()
+    ended = (pod for pod in scene.pods.values() if pod_view.phase(pod) == "Failed")
+    for pod in sorted((*fallen, *ended), key=pod_view.created):
         ends = [ended_at(one) for one in failures(pod) if ran(one) < _LOOP_SECONDS]
-        if pod_view.phase(pod) == "Failed" and ends:
+        if ends and max(ends) >= scene.after:
             attempts = found.setdefault(scene.kind.role(pod), [])
             if not attempts or pod_view.created(pod) >= max(map(ended_at, failures(attempts[-1]))):
                 attempts.append(pod)

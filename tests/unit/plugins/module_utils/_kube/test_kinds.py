@@ -74,6 +74,7 @@ REAL = (
     ("job-succeeds", "pod", {"pod"}),
     ("mpi-succeeds", "launcher", {"launcher", "worker-0", "worker-1"}),
     ("pytorch-succeeds", "master-0", {"master-0", "worker-0"}),
+    ("pytorch-elastic", "worker-0", {"worker-0", "worker-1"}),
     ("tf-succeeds", "chief-0", {"chief-0", "worker-0"}),
     ("xgboost-succeeds", "master-0", {"master-0", "worker-0"}),
     ("paddle-succeeds", "master-0", {"master-0", "worker-0"}),

@@ -42,6 +42,8 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "mpi-evicted": ("succeeded", "", "", ""),
     "pytorch-succeeds": ("succeeded", "", "", ""),
     "pytorch-worker-fails": ("failed", "Error", "pytorch", "exit code 3"),
+    # One worker succeeds, the other one has not ended.
+    "pytorch-elastic": ("succeeded", "", "", ""),
     "pytorch-restarts": ("succeeded", "", "", ""),
     "deployment-ready": ("ready", "", "", ""),
     "deployment-upgraded": ("ready", "", "", ""),
@@ -69,12 +71,15 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "statefulset-ready": ("ready", "", "", ""),
     "statefulset-crash-loop": ("failed", "CrashLoop", "main", "exit code 7"),
     "lws-ready": ("ready", "", "", ""),
+    # Its operator makes all pods of the group anew when one container is started again.
+    "lws-worker-crashes": ("failed", "CrashLoop", "main", "exit code 7"),
     "rayjob-succeeds": ("succeeded", "", "", ""),
     # Its submitter ends well: only the RayJob says how the program ended.
     "rayjob-fails": ("failed", "AppFailed", "", "Job entrypoint command failed with exit code 3"),
     "rayjob-invalid": ("failed", "ValidationFailed", "", "cannot have TTLSecondsAfterFinished"),
     "rayservice-ready": ("ready", "", "", ""),
     "rayservice-fails": ("failed", "DEPLOY_FAILED", "", "module 'hello' has no attribute 'no_such_app'"),
+    "rayservice-invalid": ("failed", "ValidationFailed", "", "headService.metadata.name should not be set"),
 }
 BAD = [name for name, row in EXPECTED.items() if row[0] not in ("succeeded", "ready")]
 
