@@ -15,7 +15,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     LIMITS,
     PIPELINE_KEYS,
@@ -73,6 +73,12 @@ class Pipeline:
 
 def _plain(step: dict[str, t.Any]) -> dict[str, t.Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in step.items()}
+
+
+def locate(given: str) -> Path:
+    """Return the pipeline's directory: as given, or one that the collection ships."""
+    path, shipped = Path(given).expanduser(), CATALOGUE.parent / given
+    return shipped if not path.exists() and shipped.exists() else path
 
 
 def file_of(directory: Path) -> Path:

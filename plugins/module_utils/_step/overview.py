@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     choose,
     file_of,
     helm_release,
+    locate,
     read,
     stays,
 )
@@ -33,7 +34,7 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     Raises:
         InvalidInputError: with file, line and key of the first mistake.
     """
-    where = _locate(params["pipeline"])
+    where = locate(params["pipeline"])
     pipeline = read(where)
     source = load(file_of(where))
     release = params["release"] or pipeline.name
@@ -49,12 +50,6 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         "release": release,
         "run_id": new_run_id(pipeline.name),
     }
-
-
-def _locate(given: str) -> Path:
-    """Return the pipeline's directory: as given, or one that the collection ships."""
-    path, shipped = Path(given).expanduser(), CATALOGUE.parent / given
-    return shipped if not path.exists() and shipped.exists() else path
 
 
 def _check(step: Step, written: Source, release: str, over: list[Source]) -> None:
