@@ -23,7 +23,7 @@ LAYERS = {
     "_local": {"_core"},
     "_report": {"_core"},
     "_terraform": {"_core"},
-    "_aws": {"_core"},
+    "_aws": {"_core", "_recipe"},
 }
 _OURS = re.compile(r"ansible_collections\.mlops\.eks\.plugins\.module_utils\.(\w+)")
 LONGEST_FILE, LONGEST_FUNCTION = 250, 40

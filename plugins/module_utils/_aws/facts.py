@@ -1,0 +1,132 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What several checks ask of AWS, asked once."""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
+from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.needs import StepNeeds
+
+
+class Facts:
+    """Answers of AWS about one region; whoever asks first fetches, the others wait for it."""
+
+    def __init__(self, aws: Aws, types: Iterable[str]) -> None:
+        self._aws = aws
+        self._types = tuple(sorted(set(types)))
+        self._lock = threading.Lock()
+        self._asked: dict[str, Future[t.Any]] = {}
+
+    def _once(self, what: str, ask: Callable[[], t.Any]) -> t.Any:
+        with self._lock:
+            first = what not in self._asked
+            answer = self._asked.setdefault(what, Future())
+        if first:
+            try:
+                answer.set_result(ask())
+            except EksError as error:
+                answer.set_exception(error)
+        return answer.result()
+
+    def zones(self) -> dict[str, Reply]:
+        """Return the region's availability zones by name; local zones and the like are none."""
+
+        def ask() -> dict[str, Reply]:
+            found = self._aws.call("ec2", "describe_availability_zones")["AvailabilityZones"]
+            return {
+                zone["ZoneName"]: zone
+                for zone in found
+                if zone.get("ZoneType", "availability-zone") == "availability-zone"
+            }
+
+        return t.cast(dict[str, Reply], self._once("zones", ask))
+
+    def offered(self) -> dict[str, set[str]]:
+        """Return the zones that offer each of the instance types asked for."""
+
+        def ask() -> dict[str, set[str]]:
+            found = self._aws.pages(
+                "ec2",
+                "describe_instance_type_offerings",
+                "InstanceTypeOfferings",
+                LocationType="availability-zone",
+                Filters=[{"Name": "instance-type", "Values": list(self._types)}],
+            )
+            zones: dict[str, set[str]] = {name: set() for name in self._types}
+            for entry in found:
+                zones[entry["InstanceType"]].add(entry["Location"])
+            return zones
+
+        return t.cast(dict[str, set[str]], self._once("offered", ask))
+
+    def types(self) -> dict[str, Reply]:
+        """Return what EC2 says of the instance types asked for; those that the region does not know are missing."""
+        return t.cast(dict[str, Reply], self._once("types", lambda: self.describe_types(self._types)))
+
+    def describe_types(self, names: Iterable[str]) -> dict[str, Reply]:
+        """Return what EC2 says of instance types. A filter, because an unknown name fails the call otherwise."""
+        wanted = [{"Name": "instance-type", "Values": sorted(names)}]
+        if not wanted[0]["Values"]:
+            return {}
+        found = self._aws.pages("ec2", "describe_instance_types", "InstanceTypes", Filters=wanted)
+        return {entry["InstanceType"]: entry for entry in found}
+
+    def reservations(self) -> dict[str, Reply]:
+        """Return the capacity reservations and Capacity Blocks that the account may use, by their ID."""
+
+        def ask() -> dict[str, Reply]:
+            found = self._aws.pages("ec2", "describe_capacity_reservations", "CapacityReservations")
+            return {entry["CapacityReservationId"]: entry for entry in found}
+
+        return t.cast(dict[str, Reply], self._once("reservations", ask))
+
+    def vpcs(self) -> list[Reply]:
+        """Return the region's VPCs."""
+        return t.cast(list[Reply], self._once("vpcs", lambda: self._aws.pages("ec2", "describe_vpcs", "Vpcs")))
+
+    def cluster(self, name: str) -> Reply | None:
+        """Return the EKS cluster of that name, or `None` when there is none."""
+
+        def ask() -> Reply | None:
+            try:
+                return t.cast(Reply, self._aws.call("eks", "describe_cluster", name=name)["cluster"])
+            except AwsError as error:
+                if error.details.get("code") == "ResourceNotFoundException":
+                    return None
+                raise
+
+        return t.cast("Reply | None", self._once("cluster", ask))
+
+    def made(self, name: str) -> bool:
+        """Return whether the stack's cluster is there already, so that what it counts for is in use."""
+        found = self.cluster(name)
+        return found is not None and (found.get("tags") or {}).get(TAG) == name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a check works on. `steps` are those of the chosen pipelines that ask for node types; `now` is in UTC."""
+
+    aws: Aws
+    stack: Stack
+    now: datetime
+    facts: Facts
+    steps: tuple[StepNeeds, ...] = ()
+
+
+def tags(entry: Reply) -> dict[str, str]:
+    """Return the tags of a resource, whose keys the services spell in different ways, as a mapping."""
+    found = entry.get("Tags") or entry.get("tags") or []
+    if isinstance(found, dict):
+        return t.cast(dict[str, str], found)
+    return {tag.get("Key", tag.get("key")): tag.get("Value", tag.get("value")) for tag in found}

@@ -1,0 +1,133 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: eks_preflight
+short_description: Check an account and a region before a cluster is made there
+description:
+  - Looks whether what the stack C(terraform/stacks/cluster) would make can be made, what is in the way and what to do
+    about it, and what it costs a month. All checks are made, whichever of them fail.
+  - A check that the identity in use may not make is a warning that names the IAM action.
+  - E(AWS_ENDPOINT_URL) and the rest of the AWS environment count as they do for the AWS command line.
+version_added: 0.1.0
+author:
+  - mlops.eks contributors (@mlops-eks)
+requirements:
+  - boto3
+extends_documentation_fragment:
+  - mlops.eks._attributes.info
+options:
+  region:
+    description: Region of the cluster.
+    type: str
+    required: true
+  profile:
+    description: AWS profile. When omitted, the environment decides.
+    type: str
+  variables:
+    description:
+      - The variables of the stack. One that the stack does not have is refused here; Terraform would drop it without a
+        word.
+    type: dict
+    required: true
+  pipelines:
+    description: Directories of pipelines that will run on the cluster; the nodes their recipes name count for quotas.
+    type: list
+    elements: str
+    default: []
+  fail:
+    description:
+      - Whether to fail when a check does, after all were made. RV(findings) are then those that failed, and RV(cost)
+        and RV(table) are not returned, as Ansible prints all that a failure returns.
+    type: bool
+    default: true
+  show:
+    description: Print the table as well, with a local connection.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Look before spending
+  mlops.eks.eks_preflight:
+    region: us-west-2
+    profile: training
+    variables:
+      name: train-usw2
+      network:
+        availability_zones: [us-west-2a, us-west-2b, us-west-2c]
+      accelerator_node_groups:
+        p5:
+          instance_type: p5.48xlarge
+          availability_zone: us-west-2b
+          efa: {enabled: true}
+          size: {min: 0, max: 4}
+    pipelines: [recipes/demo/digits]
+"""
+
+RETURN = r"""
+findings:
+  description: What each check found. RV(findings[].level) is C(ok), C(warn) or C(fail).
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - name: bucket training-data
+      level: fail
+      found: "for fsx fsx (data): it is in eu-west-1, the file system will be in us-west-2"
+      remedy: Use a bucket in us-west-2, or replicate this one there.
+ok:
+  description: Whether no check failed.
+  returned: always
+  type: bool
+  sample: false
+cost:
+  description:
+    - The estimate, in USD a month of 730 hours, with the fewest and the most nodes. Each of its lines has the price of
+      a unit, and where it is from. Null when nothing could be asked.
+  returned: when the task does not fail
+  type: dict
+  sample:
+    currency: USD
+    monthly_min: 500.17
+    monthly_max: 161842.97
+    lines:
+      - {item: control plane, unit: hour, unit_price: 0.1, monthly_min: 73.0, source: "Pricing API, 2026-11-20"}
+table:
+  description: Both as aligned lines of text.
+  returned: when the task does not fail
+  type: list
+  elements: str
+  sample: ["      CHECK   FOUND", "FAIL  region  us-wset-2: there is no such region. Did you mean 'us-west-2'?"]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+
+ARGUMENT_SPEC = {
+    "region": {"type": "str", "required": True},
+    "profile": {"type": "str"},
+    "variables": {"type": "dict", "required": True},
+    "pipelines": {"type": "list", "elements": "str", "default": []},
+    "fail": {"type": "bool", "default": True},
+    "show": {"type": "bool", "default": False},
+}
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    try:
+        result = preflight(module.params)
+    except EksError as error:
+        module.fail_json(**error.to_result())
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""An account to look into: moto, with quotas, prices and versions as AWS answers them."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from urllib.request import Request, urlopen
+
+import boto3
+import pytest
+from fakes.aws_answers import stack, usual
+from fakes.aws_front import AwsFront
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
+
+Findings = dict[str, tuple[str, str]]
+REGION = "us-west-2"
+
+
+@pytest.fixture(scope="session")
+def front() -> Iterator[AwsFront]:
+    server = AwsFront()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def account(front: AwsFront, monkeypatch: pytest.MonkeyPatch) -> AwsFront:
+    """An empty account with generous quotas; the environment points to it."""
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", front.url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with urlopen(Request(f"{front.url}/moto-api/reset", method="POST")) as done:
+        assert done.status == 200
+    front.answers.clear()
+    front.asked.clear()
+    usual(front, now=datetime.now(UTC))
+    return front
+
+
+@pytest.fixture
+def look(account: AwsFront) -> Callable[..., Findings]:
+    """Make all checks and return level and text by name; a failure's details count as well as a result."""
+
+    def run(given: dict[str, t.Any] | None = None, **params: t.Any) -> Findings:
+        base = {"region": REGION, "profile": None, "pipelines": [], "fail": False, "show": False}
+        result = preflight({**base, "variables": given or stack(), **params})
+        return {entry["name"]: (entry["level"], f"{entry['found']}. {entry['remedy']}") for entry in result["findings"]}
+
+    return run
+
+
+@pytest.fixture
+def aws(account: AwsFront) -> Callable[..., t.Any]:
+    """Return boto3's client of a service of that account."""
+    return lambda service, region=REGION: boto3.client(service, region_name=region)
