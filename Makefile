@@ -9,7 +9,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 BIN := .venv/bin
 PLAY := $(BIN)/ansible-playbook
 TEST_CLUSTER := test
-# The playbook that makes it.
+# The playbook that makes it, and what it is told besides.
 TEST_PLAYBOOK := test_cluster
 ON_TEST_CLUSTER = -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
 export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
@@ -62,14 +62,15 @@ test-operators: env test-up ## Drive every kind of workload by its operator; bui
 
 .PHONY: test-up
 test-up: env
-	@$(PLAY) playbooks/$(TEST_PLAYBOOK).yml $(ON_TEST_CLUSTER)
+	@$(PLAY) playbooks/$(TEST_PLAYBOOK).yml $(ON_TEST_CLUSTER) $(TEST_VARS)
 
 .PHONY: lint
 lint: tools ## Check style, types, YAML, playbooks, charts and the changelog
 	@tests/lint.sh
 
 .PHONY: bench
-bench: env test-up ## Measure the engine against bash and kubernetes.core; writes bench/results.json
+bench: TEST_VARS := -e '{"cluster_addons_enabled": ["mpi-operator", "training-operator", "kwok"]}'
+bench: env test-up ## Measure the engine against bash and kubernetes.core, and at scale; writes bench/results.json
 	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/python bench/run.py
 
 .PHONY: faults

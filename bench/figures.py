@@ -27,7 +27,7 @@ class Target:
         return f"{'≥' if self.at_least else '≤'} {self.value:g}"
 
 
-# The figures of issue 3, point 10, in the order they are printed.
+# The figures of issue 3, point 10, and issue 4, point 10, in the order they are printed.
 TARGETS: dict[str, Target | None] = {
     "pipeline_vs_bash": Target(value=1.10),
     "pipeline_vs_kubernetes_core": Target(value=0.6),
@@ -36,6 +36,10 @@ TARGETS: dict[str, Target | None] = {
     "wait_requests_per_min": Target(value=8),
     "wait_rss_mb": None,
     "log_lines_per_s": Target(value=20_000, at_least=True),
+    "scale_rss_mb": Target(value=200),
+    "scale_lag_s": Target(value=1),
+    "scale_hosts_pss_mb": Target(value=2500),
+    "scale_hosts_cpu_percent": Target(value=50),
 }
 
 

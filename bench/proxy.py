@@ -28,6 +28,9 @@ sys.path.insert(0, str(ROOT / ".venv" / "collections"))
 from ansible_collections.mlops.eks.plugins.module_utils._local.certificates import Leaf, ensure_pki
 
 _CHUNK = 1 << 16
+_LINE = b"2026-01-01T00:00:00.000000001Z hello\n"
+_LOG = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(_LINE), _LINE)
+_END = b"0\r\n\r\n"
 
 
 class Request(t.NamedTuple):
@@ -39,9 +42,13 @@ class Request(t.NamedTuple):
 
 
 class CountingProxy:
-    """Listens until `close`; `kubeconfig` leads through it."""
+    """Listens until `close`; `kubeconfig` leads through it.
 
-    def __init__(self, kubeconfig: Path, directory: Path) -> None:
+    Requests of logs whose path matches `silent` it answers itself, as of containers that wrote a line and then nothing.
+    """
+
+    def __init__(self, kubeconfig: Path, directory: Path, *, silent: re.Pattern[str] | None = None) -> None:
+        self._silent = silent
         directory.mkdir(parents=True, exist_ok=True)
         self.requests: list[Request] = []
         self._host, self._port, self._upstream = _upstream(kubeconfig, directory)
@@ -70,7 +77,7 @@ class CountingProxy:
             answer.close()
             return
         tasks = [
-            asyncio.create_task(self._forward_requests(client, writer)),
+            asyncio.create_task(self._forward_requests(client, writer, answer)),
             asyncio.create_task(_copy(reader, answer)),
         ]
         # Whoever closes first closes both sides: a client that hangs up ends its watch at the API server too.
@@ -81,7 +88,9 @@ class CountingProxy:
         answer.close()
         writer.close()
 
-    async def _forward_requests(self, client: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward_requests(
+        self, client: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: asyncio.StreamWriter
+    ) -> None:
         while True:
             try:
                 head = await client.readuntil(b"\r\n\r\n")
@@ -89,6 +98,10 @@ class CountingProxy:
                 return
             method, path, _ = head.split(b" ", 2)
             self.requests.append(Request(time.monotonic(), method.decode(), path.decode()))
+            if self._silent and self._silent.search(path.decode()):
+                answer.write(_LOG if b"follow=true" in path else _LOG + _END)
+                await answer.drain()
+                continue
             length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
             writer.write(head)
             writer.write(await client.readexactly(int(length[1])) if length else b"")

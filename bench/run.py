@@ -21,12 +21,14 @@ from pathlib import Path
 
 import logs
 import pipelines
+import scale
 import terminal
 import waiting
 from figures import TARGETS, summary, table
 from setting import BENCH, IMAGE, ROOT, Setting, say
 
 Series = dict[str, list[float]]
+PARTS = ("a", "b", "c", "d", "scale")
 _PRINTED = {
     "mlops_eks_s": "pipeline by train.yml, s",
     "bash_s": "pipeline by a bash loop, s",
@@ -85,6 +87,8 @@ def _measure(setting: Setting, options: argparse.Namespace) -> Series:
         series["terminal_to_return_s"] = delays
     if "c" in options.only:
         series |= waiting.run(setting, options.plays, options.minutes)
+    if "scale" in options.only:
+        series |= scale.run(setting, options.workers, options.hosts)
     return series
 
 
@@ -93,11 +97,12 @@ def _report(series: Series, facts: dict[str, t.Any], output: Path) -> None:
     print()
     print("\n".join(table([(name, series[name]) for name in names])))
     print(f"\n{', '.join(f'{key}: {value}' for key, value in facts.items())}")
-    results = {
-        **{name: summary(series[name]) for name in names},
-        "machine": facts,
-        "series": {name: [round(value, 4) for value in values] for name, values in series.items()},
-    }
+    # What is not measured now stays as it was; each figure says when that was.
+    results = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
+    when = {"measured": f"{facts['date']} {facts['revision']}"}
+    rounded = {name: [round(value, 4) for value in values] for name, values in series.items()}
+    results |= {name: {**summary(series[name]), **when} for name in names}
+    results |= {"machine": facts, "series": {**results.get("series", {}), **rounded}}
     output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(f"\nwritten to {output}")
 
@@ -132,17 +137,26 @@ def _facts(options: argparse.Namespace) -> dict[str, t.Any]:
     }
 
 
+def _parts(text: str) -> tuple[str, ...]:
+    found = tuple(text.split(","))
+    if unknown := set(found) - set(PARTS):
+        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: known are {', '.join(PARTS)}")
+    return found
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     given = os.environ.get("MLOPS_EKS_TEST_KUBECONFIG")
     parser.add_argument("--kubeconfig", default=given, help="cluster to use; default MLOPS_EKS_TEST_KUBECONFIG")
     parser.add_argument("--image", default=IMAGE, help="image with bash that the cluster has (default %(default)s)")
-    parser.add_argument("--only", default="abcd", help="measurements to make, letters of abcd (default %(default)s)")
+    parser.add_argument("--only", type=_parts, default=PARTS, help="parts to measure, such as a,b (default: all)")
     parser.add_argument("--repetitions", type=int, default=5, help="of (a) and (d) (default %(default)s)")
     parser.add_argument("--steps", type=int, default=10, help="of the pipeline in (a) (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=10, help="followed in (b) (default %(default)s)")
     parser.add_argument("--plays", type=int, default=5, help="that wait at once in (c) (default %(default)s)")
     parser.add_argument("--minutes", type=float, default=3.0, help="of waiting in (c) (default %(default)s)")
+    parser.add_argument("--workers", type=int, default=1000, help="of the MPIJob in (scale) (default %(default)s)")
+    parser.add_argument("--hosts", type=int, default=200, help="of the play in (scale) (default %(default)s)")
     parser.add_argument("--wait-sleep", type=int, default=5, help="k8s_info's wait_sleep (its default, %(default)s)")
     parser.add_argument("--work", help="directory for evidence and outputs, which is then kept")
     parser.add_argument("--output", default=str(BENCH / "results.json"), help="file of the results")

@@ -4,9 +4,9 @@
 
 """A worker that is killed takes its ansible-playbook along, which would otherwise wait for it for ever.
 
-The kernel that runs out of memory kills one process, mostly the worker. Strategy `linear` notices; `free`, with which
-clusters do not wait for each other, does not (ansible-core 2.21, `StrategyBase._wait_on_pending_results` alone asks
-`has_dead_workers`).
+The kernel that runs out of memory kills one process, mostly the worker. Strategy `linear` notices; `host_pinned`, with
+which clusters do not wait for each other, does not (ansible-core 2.21, `StrategyBase._wait_on_pending_results` alone
+asks `has_dead_workers`).
 """
 
 from __future__ import annotations
