@@ -130,8 +130,8 @@ def _leftovers(space: Space, steps: tuple[str, ...]) -> Iterator[str]:
 def _evidence(space: Space, step: str) -> Iterator[str]:
     """Every record that claims success is whole, and there is one of each step."""
     whole = 0
-    for path in sorted(space.runs.glob(f"*/{space.host}/??-{step}")):
-        record = json.loads((path / "step.json").read_text(encoding="utf-8"))
+    for file in sorted(space.runs.glob(f"*/{space.host}/??-{step}/step.json")):
+        path, record = file.parent, json.loads(file.read_text(encoding="utf-8"))
         if record["outcome"] not in ("succeeded", "ready"):
             continue
         whole += 1

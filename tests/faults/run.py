@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,9 +40,9 @@ def known() -> list[Fault]:
     return [fault for source in SOURCES for fault in source.faults()]
 
 
-def planned(pattern: str) -> list[Batch]:
+def planned(pattern: str, but: Collection[str] = ()) -> list[Batch]:
     """Return what to run: several faults in one run where all of them are asked for, else each for itself."""
-    chosen = {fault.name: fault for fault in known() if fnmatch.fnmatch(fault.name, pattern)}
+    chosen = {fault.name: fault for fault in known() if fnmatch.fnmatch(fault.name, pattern) and fault.name not in but}
     together = [batch for batch in interrupt.batches() if chosen.keys() >= set(batch.names)]
     covered = {name for batch in together for name in batch.names}
     alone = [Batch(names=(name,), run=_alone(fault)) for name, fault in chosen.items() if name not in covered]
@@ -86,9 +86,10 @@ class Course:
         setting = Setting(kubeconfig=self.kubeconfig, directory=directory, seed=self.seed, say=_say)
         try:
             found = batch.run(setting)
-        except AssertionError as error:
-            # What was waited for did not come.
-            result = Result(injected=0, recovered=0, violations=(str(error)[-1500:],), seconds=())
+        except Exception as error:
+            # What was waited for did not come, or something was not there at all: the other runs go on.
+            said = f"{type(error).__name__}: {str(error)[:200]} … {str(error)[-1500:]}"
+            result = Result(injected=0, recovered=0, violations=(said,), seconds=())
             found = dict.fromkeys(batch.names, result)
         return {name: {**dataclasses.asdict(result), "seed": self.seed} for name, result in found.items()}
 
@@ -123,10 +124,15 @@ def _tell(rows: dict[str, Row], progress: str) -> None:
     print(f"== {progress}", flush=True)
 
 
+def results() -> dict[str, Row]:
+    """Return what was found so far, by fault."""
+    found: dict[str, Row] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return found
+
+
 def merge(rows: dict[str, Row]) -> None:
     """Merge rows into the results, in the order of the faults; a reader never finds a part of them."""
-    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    both = {**before, **rows}
+    both = {**results(), **rows}
     text = json.dumps({fault.name: both[fault.name] for fault in known() if fault.name in both}, indent=1)
     whole = RESULTS.with_suffix(".new")
     whole.write_text(text + "\n", encoding="utf-8")
@@ -140,6 +146,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=4, help="decides whatever is random")
     parser.add_argument("--jobs", type=int, default=3, help="runs at once")
     parser.add_argument("--list", action="store_true", help="list the faults and end")
+    parser.add_argument("--missing", action="store_true", help=f"only those without a good row in {RESULTS.name}")
     parser.add_argument("--write", action="store_true", help=f"write each row to {RESULTS.name}; others stay")
     return parser.parse_args()
 
@@ -147,7 +154,8 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Inject the chosen faults; the exit code says whether all was well."""
     asked = arguments()
-    chosen = planned(asked.fault)
+    good = [name for name, row in results().items() if not row["violations"]] if asked.missing else []
+    chosen = planned(asked.fault, good)
     if asked.list or not chosen:
         print("\n".join(f"{fault.name}: {fault.group}: {fault.how}" for fault in known()))
         return 0 if asked.list else 2

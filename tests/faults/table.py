@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from itertools import groupby
 from pathlib import Path
 
 from fault import Fault
-from run import RESULTS, Row, known
+from run import Row, known, results
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
@@ -50,12 +49,6 @@ def page(text: str, rows: dict[str, Row]) -> str:
     """Return the page `text` with the table of `rows`."""
     before, rest = text.split(BEGIN)
     return before + BEGIN + table(rows) + END + rest.split(END)[1]
-
-
-def results() -> dict[str, Row]:
-    """Return what the last run of the harness found, by fault."""
-    found: dict[str, Row] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return found
 
 
 if __name__ == "__main__":
