@@ -18,9 +18,9 @@ from hostile_scripts import (
     bursts,
     ended_anywhere,
     engine,
-    every_nth,
     helm,
     hole,
+    now_and_then,
     tokens,
     unwell,
     writes,
@@ -122,24 +122,24 @@ _ROWS: dict[str, _Row] = {
     ),
     "helm-reset": _Row(
         title="Helm's connections reset",
-        how=f"every {_HELM}th connection of Helm is reset before an answer",
-        build=every_nth(_HELM, always(reset), helm),
+        how=f"about every {_HELM}th connection of Helm is reset before an answer",
+        build=now_and_then(_HELM, always(reset), helm),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
         user_sees="that Helm tries again, and why",
     ),
     "helm-errors": _Row(
         title="500, 503, 429 to Helm",
-        how=f"every {_HELM}th request of Helm is refused with 500, 503 or 429",
-        build=every_nth(_HELM, unwell, helm),
+        how=f"about every {_HELM}th request of Helm is refused with 500, 503 or 429",
+        build=now_and_then(_HELM, unwell, helm),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
         user_sees="that Helm tries again, and why",
     ),
     "helm-lost-answers": _Row(
         title="Helm's answers lost",
-        how=f"every {_HELM_WRITES}th change of Helm is carried out, and its answer lost",
-        build=every_nth(_HELM_WRITES, always(lose_answer), lambda call: helm(call) and writes(call)),
+        how=f"about every {_HELM_WRITES}th change of Helm is carried out, and its answer lost",
+        build=now_and_then(_HELM_WRITES, always(lose_answer), lambda call: helm(call) and writes(call)),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
         user_sees="that Helm tries again, and why",

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 import typing as t
@@ -31,14 +30,24 @@ def at_random(chance: float, trouble: Callable[[Scene], Trouble], which: Callabl
     return build
 
 
-def every_nth(count: int, trouble: Callable[[Scene], Trouble], which: Callable[[Call], bool]) -> Builder:
-    """Do something to every so many of the calls for which `which` holds, beginning at one the seed chooses."""
+def now_and_then(count: int, trouble: Callable[[Scene], Trouble], which: Callable[[Call], bool]) -> Builder:
+    """Do something to about every so many of the calls for which `which` holds.
+
+    The gaps vary: Helm repeats the same changes, and at equal gaps could meet the trouble at the same one for ever.
+    """
 
     def build(scene: Scene) -> Script:
-        numbers = itertools.count(scene.chance.randrange(count))
+        left = scene.chance.randrange(count)
 
         def script(call: Call) -> Trouble | None:
-            return trouble(scene) if which(call) and next(numbers) % count == 0 else None
+            nonlocal left
+            if not which(call):
+                return None
+            left -= 1
+            if left >= 0:
+                return None
+            left = scene.chance.randrange(count // 2, count + count // 2)
+            return trouble(scene)
 
         return script
 
