@@ -56,8 +56,8 @@ class Attempt:
         )
         self.session = Session(self.installer.kube, target, self.rules, self.journal, clock=self.clock, say=self.say)
 
-    def follow(self) -> State:
-        """Install or re-attach as decided, and follow the workload to its end.
+    def begin(self) -> None:
+        """Install or re-attach as decided.
 
         Raises:
             EksError: it could not be installed; ledger and record say so.
@@ -72,6 +72,9 @@ class Attempt:
             self.say(f"{task.place}: re-attached to {self.plan.ref}; {decision.why}")
         else:
             self.installer.install(self.plan, decision, self.entry, self.journal)
+
+    def follow(self) -> State:
+        """Follow the workload to its end."""
         return self.session.follow()
 
     def record(self, state: State) -> Record:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
@@ -52,7 +52,7 @@ class Execution:
         changed, entry = not decision.settled, self._entry(decision)
         while True:
             attempt = self._current = self._attempt(entry, decision)
-            state = self._await(attempt) or attempt.follow()
+            state = self._await(attempt) or self._begin(attempt) or attempt.follow()
             ending, ours = self._true_ending(t.cast(Ending, state.ending))
             state = replace(state, ending=ending)
             # A server is never done, and what it consists of is replaced by its own controller.
@@ -97,6 +97,23 @@ class Execution:
             self.clock.sleep(min(1.0, left))
         ending, ours = self._true_ending(Ending(outcome="lost"))
         return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
+
+    def _begin(self, attempt: Attempt) -> State | None:
+        """Install or re-attach; return the end of an attempt that was stopped while Helm was at work.
+
+        Who stopped it could not see yet what Helm would install, so that is cleared away here.
+        """
+        attempt.begin()
+        try:
+            ending, ours = self._true_ending(Ending(outcome="ready"))
+        except ClusterError:
+            # It is away: following is patient, and the next renewal will tell.
+            return None
+        if ours:
+            return None
+        if ending.outcome == "cancelled":
+            self.installer.uninstall()
+        return attempt.unbegun(ending)
 
     def _try_again(self, state: State, attempt: Attempt, wait: float) -> Entry:
         """Put a failed attempt aside and return the entry of the next one."""

@@ -40,7 +40,12 @@ class Standing:
     @property
     def steps(self) -> list[str]:
         """The names of the steps."""
-        return sorted(entry.step for entry in self.entries)
+        return sorted({entry.step for entry in self.entries})
+
+    def and_then(self, more: Standing) -> Standing:
+        """Return both together."""
+        installed = sorted({*self.installed, *more.installed})
+        return Standing(entries=[*self.entries, *more.entries], installed=installed)
 
 
 def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say) -> dict[str, t.Any]:
@@ -52,29 +57,36 @@ def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, 
     Raises:
         AbsentError: there is no such run in the namespace.
     """
-    clock = Clock()
     found, former = _standing(kube, release), ""
     if not check:
-        lock = Lock(kube, release, clock=clock)
+        lock = Lock(kube, release, clock=Clock())
         former = lock.seize()
         try:
-            # What was true before the lock may have changed since.
-            found = _standing(kube, release)
-            _cancel(Ledger(kube, release), found.entries, clock)
-            for name in found.installed:
-                # A controller that no longer follows may have left a Helm at work.
-                await_helm(partial(revisions, kube, name), clock=clock, say=say)
-                _evidence(kube, name, directory / name, say=say)
-            lock.secure()
-            for name in found.installed:
-                say(f"uninstalling {name}")
-                helm.uninstall(name)
+            found = _end(kube, helm, lock, release=release, directory=directory, say=say)
         finally:
             lock.release()
     said = f"run {release}: {_told(found, former, check=check)}"
     say(said)
     changed = bool(found.entries or found.installed or former)
     return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.installed}
+
+
+def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, say: Say) -> Standing:
+    """End whatever runs or is kept, and return it."""
+    ended, clock = Standing(entries=[], installed=[]), Clock()
+    # Again, as long as there is something: its controller may have written a word more before it missed the lock.
+    while (found := _standing(kube, release)).entries or found.installed:
+        _cancel(Ledger(kube, release), found.entries, clock)
+        for name in found.installed:
+            # A controller that no longer follows may have left a Helm at work.
+            await_helm(partial(revisions, kube, name), clock=clock, say=say)
+            _evidence(kube, name, directory / name, say=say)
+        lock.secure()
+        for name in found.installed:
+            say(f"uninstalling {name}")
+            helm.uninstall(name)
+        ended = ended.and_then(found)
+    return ended
 
 
 def _told(found: Standing, former: str, *, check: bool) -> str:

@@ -21,14 +21,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import label
+from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
 VALUES = {"image": "x:1", "process": {"command": ["true"]}}
 
 
@@ -211,6 +214,44 @@ def test_what_a_dead_helm_left_is_taken_over_only_when_it_is_whole(
         plan = replace(plan, manifest=(*plan.manifest, {"kind": "Ingress"}))
     decision = Decision(action="attach", why="", interrupted=interrupted)
     assert found.run.installer.is_whole(plan, decision) is whole
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome", "calls"),
+    [("cancelled", "cancelled", ["install digits", "uninstall digits"]), ("running", "lost", ["install digits"])],
+)
+def test_what_helm_installs_while_the_run_is_stopped_is_cleared_away(
+    tmp_path: Path, clock: FakeClock, written: str, outcome: str, calls: list[str]
+) -> None:
+    def helm() -> Completed:
+        lease = found.kube.objects[LEASE]
+        found.kube.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "tower/aaaa1111/4711/99"}})
+        found.run.ledger.write(replace(found.run.ledger.read()["data"], outcome=written, cause="stopped from tower"))
+        return Completed(0, "", "")
+
+    found = stage(tmp_path, clock, {"install": helm, "uninstall": Completed(0, "", "")})
+    result = found.run.run()
+    assert (result["outcome"], found.helm.calls) == (outcome, calls)
+    assert found.run.ledger.read()["data"].outcome == written
+
+
+def test_a_cluster_that_is_away_once_helm_is_done_ends_nothing(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def helm() -> Completed:
+        found.kube.fail[f"PUT {LEASE}"] = [(UnreachableError("away"), False)]
+        return Completed(0, "", "")
+
+    followed: list[Attempt] = []
+
+    def follow(attempt: Attempt) -> State:
+        followed.append(attempt)
+        return attempt.unbegun(Ending(outcome="succeeded"))
+
+    monkeypatch.setattr(Attempt, "follow", follow)
+    found = stage(tmp_path, clock, {"install": helm, "uninstall": Completed(0, "", "")})
+    assert found.run.run()["outcome"] == "succeeded"
+    assert len(followed) == 1
 
 
 def test_a_release_of_somebody_else_is_not_uninstalled(tmp_path: Path, clock: FakeClock) -> None:

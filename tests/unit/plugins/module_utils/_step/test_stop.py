@@ -37,6 +37,8 @@ class Stage:
     def __init__(self, tmp_path: Path) -> None:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
+        # What the controller does that has not missed the lock yet.
+        self.late: t.Callable[[], None] = lambda: None
 
     def install(self) -> None:
         labels = {"owner": "helm", "name": "digits", "status": "deployed", "version": "1"}
@@ -50,6 +52,8 @@ class Stage:
         # What the ledger says, and who has the lock, at the moment at which the workload goes.
         holder = self.kube.objects[LEASE]["spec"]["holderIdentity"]
         self.helms.append((self.ledger.read()["train"].outcome, holder))
+        del self.kube.objects[SECRET]
+        self.late()
         return Completed(0, "", "")
 
 
@@ -75,6 +79,13 @@ def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stag
         follower.secure()
     assert "stopped from" in stage.ledger.read()["train"].cause
     assert LEASE not in stage.kube.objects
+
+
+def test_what_a_controller_writes_before_it_misses_the_lock_is_stopped_too(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    stage.late = lambda: stage.ledger.write(replace(ENTRY, step="evaluate"))
+    assert stage.stop()["stopped"] == ["evaluate", "train"]
 
 
 def test_one_that_is_between_two_attempts_is_stopped_too(stage: Stage) -> None:
