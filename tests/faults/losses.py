@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fault import Fault, Result, Setting
 from nodes_scene import Scene, ended, result, under_way
-from nodes_steps import MPI, PYTORCH, TICKS, Training, leader_ticks, left_whole
+from nodes_steps import MPI, TICKS, Training, leader_ticks, left_whole, pytorch
 from samples import shown_ticks
 from three import Three
 
@@ -103,8 +103,8 @@ _LOSSES: t.Mapping[str, Loss] = {
     "drain": Loss(
         hit=Three.drain,
         how="kubectl drain --grace-period=2",
-        user_sees={"mpi": _NAMED.format("evicted"), "pytorch": _ANEW},
-        ends={"mpi": _fails("evicted"), "pytorch": _is_replaced},
+        user_sees=dict.fromkeys(("mpi", "pytorch"), _NAMED.format("evicted")),
+        ends=dict.fromkeys(("mpi", "pytorch"), _fails("evicted")),
     ),
 }
 
@@ -124,7 +124,8 @@ def _lose(setting: Setting, training: Training, loss: Loss) -> Result:
     return result(violations, seconds)
 
 
-_TRAININGS = {training.name: training for training in (MPI, PYTORCH)}
+# Nobody waits for a worker of this PyTorchJob: it must last until Kubernetes has given the lost one up.
+_TRAININGS = {training.name: training for training in (MPI, pytorch(pause=0.8))}
 
 
 def faults() -> list[Fault]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from fault import Fault, Result, Setting
 from nodes_scene import Scene, ended, result, under_way
-from nodes_steps import MPI, PYTORCH, Training, undisturbed
+from nodes_steps import MPI, Training, pytorch, undisturbed
 from plays import until
 from samples import shown_ticks
 
@@ -61,7 +61,7 @@ _RESTARTS: t.Mapping[str, Callable[[Setting], Result]] = {
     "kubelet": _of_leader("kubelet"),
     "containerd": _of_leader("containerd"),
     "mpi-operator": _operator("mpi-operator", MPI),
-    "training-operator": _operator("kubeflow", PYTORCH),
+    "training-operator": _operator("kubeflow", pytorch(pause=0.2)),
 }
 
 

@@ -8,10 +8,11 @@ import atexit
 import contextlib
 import functools
 import os
+import subprocess
 import threading
 from collections.abc import Iterator
 
-from plays import Play, ansible_playbook
+from plays import ROOT, Play, ansible_playbook
 from three import Three
 
 _LOCK = threading.Lock()
@@ -38,7 +39,10 @@ def _cluster() -> Three:
     if not given:
         where = ["-e", f"local_cluster_name={cluster.layout.name}", "-e", f"kubeconfig={cluster.kubeconfig}"]
         command = [ansible_playbook(), "playbooks/test_cluster.yml", *where]
-        atexit.register(lambda: Play([*command, "-e", "local_cluster_state=absent"]).end(seconds=300))
+        # Not as a play, whose reader is a thread: there are no new ones when Python ends.
+        atexit.register(
+            functools.partial(subprocess.run, [*command, "-e", "local_cluster_state=absent"], cwd=ROOT, check=True)
+        )
         Play([*command, "-e", "local_cluster_nodes=3"]).end(seconds=900)
     cluster.keep_operators()
     return cluster

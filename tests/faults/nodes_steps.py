@@ -56,19 +56,23 @@ MPI = Training(
     member="worker",
     pods=3,
 )
-PYTORCH = Training(
-    name="pytorch",
-    chart="training/pytorchjob-distributed",
-    recipe={
-        "image": IMAGE,
-        "pvc": [],
-        "resources": {"nnodes": 2, **_LARGE},
-        "train": {"command": [f"for i in $(seq 1 {TICKS}); do echo tick $i; sleep 0.2; done"]},
-    },
-    leader="master",
-    member="worker",
-    pods=2,
-)
+
+
+def pytorch(*, pause: float) -> Training:
+    """Return a PyTorchJob of a master and a worker that tick every `pause` seconds, without waiting for each other."""
+    return Training(
+        name="pytorch",
+        chart="training/pytorchjob-distributed",
+        recipe={
+            "image": IMAGE,
+            "pvc": [],
+            "resources": {"nnodes": 2, **_LARGE},
+            "train": {"command": [f"for i in $(seq 1 {TICKS}); do echo tick $i; sleep {pause}; done"]},
+        },
+        leader="master",
+        member="worker",
+        pods=2,
+    )
 
 
 def leader_ticks(space: Space, training: Training) -> list[int]:
