@@ -44,6 +44,8 @@ class AwsRefusalError(Exception):
 Answer = Reply | AwsRefusalError | Callable[[Reply], Reply]
 # Signature Version 4 says which service and region a request is for.
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
+# What EC2 sells does not depend on what was done; moto takes most of a second of CPU to tell it.
+_CONSTANT = {"DescribeInstanceTypes", "DescribeInstanceTypeOfferings"}
 # Services whose models are called otherwise than what is signed.
 _MODELS = {"servicequotas": "service-quotas", "elasticfilesystem": "efs"}
 
@@ -64,6 +66,7 @@ class AwsFront:
     def __init__(self) -> None:
         self.answers: dict[tuple[str, ...], Answer] = {}
         self.asked: list[str] = []
+        self._kept: dict[tuple[str, bytes], Response] = {}
         self._moto = DomainDispatcherApplication(create_backend_app)
         self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_Silent)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -94,7 +97,17 @@ class AwsFront:
                 if (service, operation, region) in self.answers:
                     answer = self.answers[service, operation, region]
                     return _respond(service, operation, request, answer)(environ, start_response)
+            if operation in _CONSTANT:
+                return self._constant(request, scope["region"])(environ, start_response)
         return t.cast("Iterable[bytes]", self._moto(environ, start_response))
+
+    def _constant(self, request: Request, region: str) -> Response:
+        """Return what moto answered to the same request before."""
+        key = (region, request.get_data())
+        if key not in self._kept:
+            self._kept[key] = Response.from_app(self._moto, request.environ)
+            self._kept[key].freeze()
+        return self._kept[key]
 
 
 def _read(environ: dict[str, t.Any]) -> Request:

@@ -9,6 +9,7 @@ from urllib.request import Request, urlopen
 
 import boto3
 import pytest
+from botocore.loaders import create_loader
 from fakes.aws_answers import stack, usual
 from fakes.aws_front import AwsFront
 
@@ -25,6 +26,15 @@ def front() -> Iterator[AwsFront]:
     server.close()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def models() -> Iterator[None]:
+    """Let all sessions read the models of the services only once; each would read megabytes of JSON again."""
+    loader = create_loader()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botocore.session.create_loader", lambda *_: loader)
+        yield
+
+
 @pytest.fixture
 def account(front: AwsFront, monkeypatch: pytest.MonkeyPatch) -> AwsFront:
     """An empty account with generous quotas; the environment points to it."""
@@ -34,8 +44,6 @@ def account(front: AwsFront, monkeypatch: pytest.MonkeyPatch) -> AwsFront:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    with urlopen(Request(f"{front.url}/moto-api/reset", method="POST")) as done:
-        assert done.status == 200
     front.answers.clear()
     front.asked.clear()
     usual(front, now=datetime.now(UTC))
@@ -55,6 +63,8 @@ def look(account: AwsFront) -> Callable[..., Findings]:
 
 
 @pytest.fixture
-def aws(account: AwsFront) -> Callable[..., t.Any]:
-    """Return boto3's client of a service of that account."""
-    return lambda service, region=REGION: boto3.client(service, region_name=region)
+def aws(account: AwsFront) -> Iterator[Callable[..., t.Any]]:
+    """Return boto3's client of a service of that account, which is empty again afterwards."""
+    yield lambda service, region=REGION: boto3.client(service, region_name=region)
+    with urlopen(Request(f"{account.url}/moto-api/reset", method="POST")) as done:
+        assert done.status == 200
