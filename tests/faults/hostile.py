@@ -159,7 +159,7 @@ def faults() -> list[Fault]:
             group=f"API server: {row.title}",
             how=row.how,
             user_sees=row.user_sees,
-            kept="everything: same outcomes and causes, logs equal to the node's, one pod per step",
+            kept=f"same outcomes and causes, logs equal to the node's{', one pod per step' if row.pods else ''}",
             run=partial(_run, row),
         )
         for name, row in _ROWS.items()
