@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cleanup
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
@@ -197,3 +198,12 @@ def run_info(params: Params) -> Record:
     kube = connect(params)
     rows = runs(kube, release=params["release"], all_namespaces=params["all_namespaces"], now=Clock().now())
     return {"changed": False, "runs": rows, "table": table(rows)}
+
+
+def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
+    """Let a cluster remove what it made outside of itself."""
+
+    def told(line: str) -> None:
+        say(f"{cluster} | {line}")
+
+    return cleanup(connect(params, told), timeout=params["timeout"], check=check, say=told)

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Objects of a cluster that stand for something outside of it, which their controllers must remove before its network.
+
+Sources: Kubernetes documentation, "Create an External Load Balancer" and "Persistent Volumes"; Karpenter documentation,
+"Disruption".
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import discover
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
+
+# Set by the provisioner that made a volume; a volume that somebody made by hand has none.
+_DYNAMIC = "pv.kubernetes.io/provisioned-by"
+
+
+def _balanced(service: Document) -> bool:
+    return bool(service["spec"].get("type") == "LoadBalancer")
+
+
+def _dynamic(volume: Document) -> bool:
+    reclaimed = volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
+    return reclaimed and _DYNAMIC in (volume["metadata"].get("annotations") or {})
+
+
+def of_eks(pool: Document) -> bool:
+    """Tell pools of EKS Auto Mode, which go with the cluster, from those that somebody made."""
+    return (pool["metadata"].get("labels") or {}).get("app.kubernetes.io/managed-by") == "eks"
+
+
+def _made(pool: Document) -> bool:
+    return not of_eks(pool)
+
+
+class Kind(t.NamedTuple):
+    """Objects of one kind that matter, when `chosen` says so; `remover` is what must be running for them to go."""
+
+    kind: str
+    api_version: str
+    plural: str
+    remover: str
+    chosen: Callable[[Document], bool] = bool
+
+
+_BALANCERS = "the load balancer controller"
+SERVICES = Kind("Service", "v1", "services", _BALANCERS, _balanced)
+INGRESSES = Kind("Ingress", "networking.k8s.io/v1", "ingresses", _BALANCERS)
+GATEWAYS = Kind("Gateway", "gateway.networking.k8s.io/v1", "gateways", "the gateway's controller")
+VOLUMES = Kind("PersistentVolume", "v1", "persistentvolumes", "the CSI driver", _dynamic)
+CLAIMS = Kind("PersistentVolumeClaim", "v1", "persistentvolumeclaims", "the end of the pods that use it")
+NODE_POOLS = Kind("NodePool", "karpenter.sh/v1", "nodepools", "Karpenter", _made)
+NODE_CLAIMS = Kind("NodeClaim", "karpenter.sh/v1", "nodeclaims", "Karpenter, once the node's pods are gone")
+
+
+class Object(t.NamedTuple):
+    """One object, with what keeps it from being gone."""
+
+    of: Kind
+    ref: Ref
+    document: Document
+
+    def __str__(self) -> str:
+        where = f"{self.ref.namespace}/" if self.ref.namespace else ""
+        return f"{self.ref.kind} {where}{self.ref.name}"
+
+    def held(self) -> str:
+        """Return what must happen for it to go."""
+        finalizers = ", ".join(self.document["metadata"].get("finalizers") or ())
+        return f"{self} waits for {self.of.remover}" + (f" (finalizers: {finalizers})" if finalizers else "")
+
+
+def every(kube: Kube, kind: Kind) -> list[Object]:
+    """Return the chosen objects of a kind in all namespaces, none of a kind that the cluster does not serve."""
+    answer = kube.get(collection(kind.api_version, kind.plural, None)) or {}
+    return [
+        Object(kind, _ref(kind, document["metadata"]), document)
+        for document in answer.get("items") or []
+        if kind.chosen(document)
+    ]
+
+
+def _ref(kind: Kind, metadata: Mapping[str, t.Any]) -> Ref:
+    return Ref(kind.api_version, kind.kind, kind.plural, metadata.get("namespace") or "", metadata["name"])
+
+
+def claims_of(kube: Kube, volumes: list[Object]) -> list[Object]:
+    """Return the claims that are bound to some volumes."""
+    bound = {
+        (claim.get("namespace"), claim.get("name"))
+        for volume in volumes
+        if (claim := volume.document["spec"].get("claimRef"))
+    }
+    return [claim for claim in every(kube, CLAIMS) if (claim.ref.namespace, claim.ref.name) in bound]
+
+
+def users_of(kube: Kube, claims: list[Object]) -> list[Ref]:
+    """Return what must be removed for some claims not to be used, and not to be made anew: each pod's topmost owner."""
+    wanted = {(claim.ref.namespace, claim.ref.name) for claim in claims}
+    found: dict[str, Ref] = {}
+    for namespace in sorted({namespace for namespace, _ in wanted}):
+        answer = kube.get(collection("v1", "pods", namespace)) or {}
+        for pod in answer.get("items") or []:
+            used = {(namespace, _claimed(pod, volume)) for volume in pod["spec"].get("volumes") or []}
+            if used & wanted:
+                top = _top(kube, Ref("v1", "Pod", "pods", namespace, pod["metadata"]["name"]), pod)
+                found[top.path] = top
+    return list(found.values())
+
+
+def _claimed(pod: Document, volume: Document) -> str:
+    """Return the name of a volume's claim; a generic ephemeral volume has one of the pod's."""
+    if "ephemeral" in volume:
+        return f"{pod['metadata']['name']}-{volume['name']}"
+    return str((volume.get("persistentVolumeClaim") or {}).get("claimName", ""))
+
+
+def _top(kube: Kube, ref: Ref, document: Document) -> Ref:
+    """Follow controllers upwards, as far as they can be read."""
+    owner = next((one for one in document["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
+    if owner is None:
+        return ref
+    version, kind = owner["apiVersion"], owner["kind"]
+    try:
+        resource = discover(kube, version, kind)
+    except AbsentError:
+        return ref
+    upper = Ref(version, kind, resource.plural, ref.namespace, owner["name"])
+    above = kube.get(upper.path) if resource.namespaced else None
+    return _top(kube, upper, above) if above else ref
