@@ -8,8 +8,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-# What Terraform made has it, with the cluster's name.
-TAG = "mlops.eks/cluster"
+from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG
+
 Maker = t.Literal["stack", "cluster"]
 
 # Tags whose value is the name of the cluster that a controller in it, or EKS Auto Mode, worked for.

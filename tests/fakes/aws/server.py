@@ -11,15 +11,15 @@ import typing as t
 from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs
 
-from fakes.aws import eks, eks_access, fsx, missing
+from fakes.aws import eks, eks_access, fsx, fsx_tasks, missing
 from fakes.aws.documents import Document, Request, ServiceError, encode
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request as HttpRequest
 from werkzeug.wrappers import Response
 
-# eks_access has routes of the same service.
-SERVICES: dict[str, Callable[[Request], Document]] = {eks_access.SERVICE: eks.answer, "fsx": fsx.answer}
+# eks_access has routes of the same service, fsx_tasks operations.
+SERVICES: dict[str, Callable[[Request], Document]] = {eks_access.SERVICE: eks.answer, fsx_tasks.SERVICE: fsx.answer}
 # Signature Version 4 says which service and region a request is for.
 _SCOPE = re.compile(r"Credential=[^/]+/\d{8}/(?P<region>[^/]+)/(?P<service>[^/]+)/aws4_request")
 

@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.fsx_export import fsx_export
+from ansible_collections.mlops.eks.plugins.modules.fsx_export import ARGUMENT_SPEC
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+
+
+class ActionModule(LiveAction):
+    """Export, and say how far it is."""
+
+    SPEC = ARGUMENT_SPEC
+
+    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+        """Export them."""
+        return fsx_export(params, check=context.check, say=lambda line: say(f"{context.host} | {line}"))
