@@ -9,21 +9,14 @@ import typing as t
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.failures import Refused, failure_code
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
-
-try:
-    import boto3
-    from botocore.config import Config
-    from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
-except ImportError:
-    HAS_BOTO3 = False
-else:
-    HAS_BOTO3 = True
+from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, own_region
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, InvalidInputError
 
 Cluster = dict[str, t.Any]
 # Places asked at once, and clusters described at once in each.
 _PLACES, _DESCRIBED = 16, 8
+# What a region answers in which the account is not enabled, and to keys nobody knows.
+_UNKNOWN = {"UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure"}
 
 
 class Place(t.NamedTuple):
@@ -31,6 +24,20 @@ class Place(t.NamedTuple):
 
     profile: str | None
     region: str
+
+
+class Refused(t.NamedTuple):
+    """A place that could not be asked, and why."""
+
+    place: Place
+    error: AwsError
+
+    def sentence(self) -> str:
+        """Return one line: profile, region, what is wrong and what to do."""
+        who = f"profile {self.place.profile}" if self.place.profile else "default credentials"
+        unknown = self.error.details.get("code") in _UNKNOWN
+        more = " Or the region is not enabled for this account: leave it out, or enable it." if unknown else ""
+        return f"{who}, {self.place.region or 'no region'}: {self.error}{more}"
 
 
 class Found(t.NamedTuple):
@@ -47,8 +54,6 @@ def find_clusters(places: Sequence[Place]) -> Found:
     cluster_version, cluster_platform_version, cluster_status, cluster_tags, cluster_vpc_id, cluster_auto_mode and
     cluster_certificate_authority (base64). Source: Amazon EKS API reference, DescribeCluster.
     """
-    if not HAS_BOTO3:
-        raise MissingToolError("the Python library boto3 is not installed: pip install boto3")
     with ThreadPoolExecutor(_PLACES) as pool:
         answers = list(pool.map(_look, places))
     found = Found([], [])
@@ -70,31 +75,26 @@ def has_tags(cluster: Cluster, wanted: Mapping[str, t.Any]) -> bool:
 
 
 def _look(place: Place) -> list[Cluster] | Refused:
-    region = place.region
     try:
-        session = boto3.Session(profile_name=place.profile)
-        region = place.region or session.region_name or ""
+        region = place.region or own_region(place.profile)
         if not region:
             who = f"profile {place.profile}" if place.profile else "the environment"
             raise InvalidInputError(f"regions: none is given, and {who} has none of its own")
-        retries = {"mode": "adaptive", "max_attempts": 5}
-        client = session.client("eks", region_name=region, config=Config(retries=retries, connect_timeout=10))
-        names = [name for page in client.get_paginator("list_clusters").paginate() for name in page["clusters"]]
+        aws = Aws(region=region, profile=place.profile)
+        names = sorted(aws.pages("eks", "list_clusters", "clusters"))
         with ThreadPoolExecutor(_DESCRIBED) as pool:
-            described = pool.map(lambda name: _describe(client, name), sorted(names))
+            described = pool.map(lambda name: _describe(aws, name), names)
             return [_plain(cluster, place.profile, region) for cluster in described if cluster]
-    except ProfileNotFound as error:
-        raise InvalidInputError(f"profiles: {error}") from error
-    except (BotoCoreError, ClientError) as error:
-        return Refused(place.profile, region, error)
+    except AwsError as error:
+        return Refused(place, error)
 
 
-def _describe(client: t.Any, name: str) -> dict[str, t.Any] | None:
+def _describe(aws: Aws, name: str) -> dict[str, t.Any] | None:
     try:
-        cluster: dict[str, t.Any] = client.describe_cluster(name=name)["cluster"]
-    except ClientError as error:
+        cluster: dict[str, t.Any] = aws.call("eks", "describe_cluster", name=name)["cluster"]
+    except AwsError as error:
         # Deleted since it was listed.
-        if failure_code(error) == "ResourceNotFoundException":
+        if error.details.get("code") == "ResourceNotFoundException":
             return None
         raise
     return cluster

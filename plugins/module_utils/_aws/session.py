@@ -115,6 +115,21 @@ class Aws:
             raise explain(error, where, self.profile) from error
 
 
+def own_region(profile: str | None) -> str:
+    """Return the region of a profile, or of the environment; `""` when it has none.
+
+    Raises:
+        MissingToolError: boto3 is not installed.
+        CredentialsError: there is no such profile, or its settings are broken.
+    """
+    if _MISSING is not None:
+        raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
+    try:
+        return boto3.Session(profile_name=profile).region_name or ""
+    except exceptions.BotoCoreError as error:
+        raise explain(error, "the AWS configuration", profile) from error
+
+
 def explain(error: Exception, where: str, profile: str | None) -> EksError:
     """Return the error of our own tree for one of botocore's."""
     if isinstance(error, exceptions.ClientError):

@@ -151,7 +151,7 @@ def test_two_of_one_name_are_refused(inventory: Inventory) -> None:
     [
         ({"hostname": "cluster_nam"}, "hostname 'cluster_nam': "),
         ({"compose": {"x": "nothing.there"}, "strict": True, "profiles": ["one"]}, "Could not set x"),
-        ({"profiles": ["nope"]}, "profiles: The config profile (nope) could not be found"),
+        ({"profiles": ["nope"]}, "profile nope, no region: The config profile (nope) could not be found"),
         ({"statuses": ["BUSY"]}, "BUSY"),
         ({}, "regions: none is given, and the environment has none of its own"),
     ],
@@ -167,7 +167,7 @@ def test_a_place_that_cannot_be_asked_fails_unless_it_may_be_skipped(inventory: 
     away = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_MAX_ATTEMPTS": "1"}
     refused = inventory(environ=away, regions=["us-west-2"])
     assert refused.rc != 0
-    assert "default credentials, us-west-2: no answer: is this a region, and is there a network?" in refused.said
+    assert "default credentials, us-west-2: eks list_clusters in us-west-2: " in refused.said
     skipped = inventory(environ=away, regions=["us-west-2"], skip_unavailable=True)
     assert skipped.rc == 0
     assert skipped.hosts == {}

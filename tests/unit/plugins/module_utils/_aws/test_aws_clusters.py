@@ -46,10 +46,18 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
 @pytest.mark.parametrize(
     ("code", "status", "said"),
     [
-        ("ExpiredTokenException", 403, "the session has expired: log in again (aws sso login --profile ml)"),
-        ("UnrecognizedClientException", 403, "the region is not enabled for this account, or the key is not known"),
-        ("AccessDeniedException", 403, "not allowed: The answer of AWS."),
-        ("ClientException", 400, "ClientException: The answer of AWS."),
+        (
+            "ExpiredTokenException",
+            403,
+            "AWS does not accept the credentials (ExpiredTokenException: The answer of AWS.)",
+        ),
+        ("UnrecognizedClientException", 403, "AWS does not accept the credentials (UnrecognizedClientException"),
+        (
+            "AccessDeniedException",
+            403,
+            "eks list_clusters in us-west-2: not allowed. The identity needs",
+        ),
+        ("ClientException", 400, "eks list_clusters in us-west-2: ClientException: The answer"),
     ],
 )
 def test_what_aws_refuses_is_one_line_with_its_remedy(code: str, status: int, said: str, ask: Ask) -> None:
@@ -59,6 +67,7 @@ def test_what_aws_refuses_is_one_line_with_its_remedy(code: str, status: int, sa
     (refused,) = ask(answer).refused
     assert refused.sentence().startswith(f"profile ml, us-west-2: {said}")
     assert "\n" not in refused.sentence()
+    assert ("Or the region is not enabled" in refused.sentence()) is (code == "UnrecognizedClientException")
 
 
 def test_a_cluster_that_goes_while_it_is_asked_for_is_left_out(ask: Ask) -> None:
@@ -83,12 +92,13 @@ def test_no_credentials_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     (refused,) = find_clusters([Place(None, "us-west-2")]).refused
-    assert refused.sentence().startswith("default credentials, us-west-2: there are no credentials: set AWS_PROFILE")
+    assert refused.sentence().startswith("default credentials, us-west-2: no usable AWS credentials: ")
 
 
 def test_a_profile_that_is_not_there_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"profiles: The config profile \(nope\) could not be found"):
-        find_clusters([Place("nope", "us-west-2")])
+    for region in ("us-west-2", ""):
+        (refused,) = find_clusters([Place("nope", region)]).refused
+        assert "The config profile (nope) could not be found. Name a profile" in refused.sentence()
 
 
 def test_no_region_is_refused() -> None:
