@@ -39,7 +39,8 @@ class Diagnostic(t.NamedTuple):
         said = _short(self.summary)
         # Of a rejected value only the detail says what the summary has in general words.
         first = _short(re.split(r"(?<=[.!?])\s", self.detail.strip(), maxsplit=1)[0] if self.detail else "")
-        said += f": {first}" if first and first.rstrip(".") not in said else ""
+        helps = first and not first.startswith("Please see") and first.rstrip(".") not in said
+        said += f": {first}" if helps else ""
         about = f"{self.address}: " if self.address else ""
         return f"{about}{said.rstrip('.')}" + (f" ({self.where})" if self.where else "")
 

@@ -104,6 +104,15 @@ def test_each_known_problem_has_its_remedy(summary: str, kind: type[EksError], w
         assert "(and 1 more error)" in str(error)
 
 
+def test_a_pointer_to_a_page_is_no_reason() -> None:
+    # The AWS provider 5.100 without credentials.
+    detail = "Please see https://registry.terraform.io/providers/hashicorp/aws\nfor more information.\n\nError: ..."
+    assert str(explained([problem("No valid credential sources found", detail)])) == (
+        "train: terraform apply: No valid credential sources found."
+        " There are no credentials for AWS: set AWS_PROFILE, or log in (aws sso login)."
+    )
+
+
 def test_warnings_are_no_reason() -> None:
     warning = problem("Value for undeclared variable")
     warning["diagnostic"]["severity"] = "warning"
