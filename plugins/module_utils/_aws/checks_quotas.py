@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ansible_collections.mlops.eks.plugins.module_utils._aws.demand import peaks, vcpus
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, tags
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok, warn
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import maker
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import Stack
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError
@@ -225,7 +226,7 @@ def _used(context: Context) -> Counter[Share]:
     found = context.aws.pages("ec2", "describe_instances", "Reservations", Filters=states)
     count: Counter[tuple[str, str]] = Counter()
     for instance in (entry for batch in found for entry in batch["Instances"]):
-        if tags(instance).get("eks:cluster-name") != context.stack.name:
+        if maker(tags(instance), context.stack.name) is None:
             market = str(instance.get("InstanceLifecycle", "on_demand")).replace("capacity-block", "capacity_block")
             count[instance["InstanceType"], market] += 1
     for entry in context.facts.reservations().values():

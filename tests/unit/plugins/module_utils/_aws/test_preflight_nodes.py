@@ -46,10 +46,12 @@ def test_running_instances_of_others_and_free_reservations_are_in_use(
     look: Look, account: AwsFront, aws: Client
 ) -> None:
     images = aws("ec2").describe_images()["Images"][0]["ImageId"]
-    mine = [{"ResourceType": "instance", "Tags": [{"Key": "eks:cluster-name", "Value": "demo"}]}]
     run = aws("ec2").run_instances
     run(ImageId=images, InstanceType="p5.48xlarge", MinCount=1, MaxCount=1)
-    run(ImageId=images, InstanceType="p5.48xlarge", MinCount=2, MaxCount=2, TagSpecifications=mine)
+    # Of the cluster itself: one of a node group, one of Karpenter's.
+    for key in ("eks:cluster-name", "eks:eks-cluster-name"):
+        mine = [{"ResourceType": "instance", "Tags": [{"Key": key, "Value": "demo"}]}]
+        run(ImageId=images, InstanceType="p5.48xlarge", MinCount=1, MaxCount=1, TagSpecifications=mine)
     reserved = {**RESERVED, "ReservationType": "default", "AvailableInstanceCount": 1}
     account.answer("ec2", "DescribeCapacityReservations", {"CapacityReservations": [reserved]})
     level, text = look(group(size={"min": 2, "max": 2}))["quota of P vCPUs on demand"]
