@@ -31,9 +31,28 @@ options:
     description: Name of the step within the run. When omitted, the release name.
     type: str
   chart:
-    description: Chart of the catalogue as V(group/chart), or a chart directory.
+    description:
+      - Chart of the catalogue as V(group/chart), a chart directory, a packaged chart (C(.tgz)), or V(oci://HOST/PATH/CHART).
+      - With O(repo), what the chart is called there, a name in an index or a directory of a git tree.
     type: str
     required: true
+  repo:
+    description:
+      - Repository the chart is in, as V(https://HOST/PATH) for one with an index, or as V(git+https://HOST/PATH),
+        V(git+ssh://USER@HOST/PATH) or V(git+file:///PATH) for a git tree.
+      - Logins are those Helm and git know, by C(helm repo add), C(helm registry login) and git's credential helpers.
+    type: str
+  version:
+    description:
+      - Version of a chart that is in a registry or repository; exact, or a range such as V(~1.4).
+      - Of a git tree, the tag, branch or whole commit.
+      - An exact version, a tag or a commit that was fetched before is used when its source cannot be reached.
+    type: str
+  digest:
+    description:
+      - SHA-256 that the package of a chart in a registry or repository must have, as V(sha256:…).
+      - A package of that digest that was fetched before is used without asking anybody.
+    type: str
   recipe:
     description: Recipe files (Helm values), merged in order; the later wins.
     type: list
@@ -123,6 +142,15 @@ EXAMPLES = r"""
       resources: {nnodes: 2}
     timeout: 86400
   register: step
+
+- name: Run a chart of somebody else
+  mlops.eks.helm_step:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    release: sweep
+    chart: sweeper
+    repo: https://charts.example.com
+    version: ~2.1
+    recipe: [sweep.yaml]
 """
 
 RETURN = r"""
@@ -188,7 +216,7 @@ plan:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM, RETRY
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM, RETRY, SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
 
 ARGUMENT_SPEC = {
@@ -196,9 +224,9 @@ ARGUMENT_SPEC = {
     **FOLLOW,
     **HELM,
     **RETRY,
+    **SOURCE,
     "release": {"type": "str", "required": True},
     "step": {"type": "str"},
-    "chart": {"type": "str", "required": True},
     "recipe": {"type": "list", "elements": "path"},
     "values": {"type": "dict"},
     "keep": {"type": "bool"},

@@ -11,6 +11,8 @@ short_description: Read a pipeline and check all its recipes
 description:
   - Reads C(pipeline.yaml), checks every step's chart, recipe and values, and returns the steps to run in order.
   - Nothing is asked of a cluster, so that a mistake in the last recipe is found before the first step runs.
+  - Charts from elsewhere are fetched into the cache. The steps that are returned have their exact version and digest,
+    or commit, so that all clusters of a run use the same.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)

@@ -19,11 +19,12 @@ LAYERS = {
     "_recipe": {"_core"},
     "_kube": {"_core"},
     "_helm": {"_core", "_kube"},
-    "_step": {"_core", "_recipe", "_kube", "_helm"},
+    "_charts": {"_core", "_recipe", "_helm"},
+    "_step": {"_core", "_recipe", "_kube", "_helm", "_charts"},
     "_local": {"_core"},
     "_report": {"_core"},
     "_terraform": {"_core"},
-    "_aws": {"_core", "_recipe"},
+    "_aws": {"_core", "_recipe", "_charts"},
 }
 _OURS = re.compile(r"ansible_collections\.mlops\.eks\.plugins\.module_utils\.(\w+)")
 LONGEST_FILE, LONGEST_FUNCTION = 250, 40

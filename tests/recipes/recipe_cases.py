@@ -45,10 +45,14 @@ def _cases(directory: Path) -> list[Case]:
         Case(
             directory=directory,
             step=step,
-            release=pipeline.helm_release(found.name, step.name, keep=pipeline.stays(step)),
+            release=pipeline.helm_release(found.name, step.name, keep=_stays(step)),
         )
         for step in found.steps
     ]
+
+
+def _stays(step: pipeline.Step) -> bool:
+    return chart.find(step.chart).serves if step.keep is None else step.keep
 
 
 CASES = [case for directory in DIRECTORIES for case in _cases(directory)]

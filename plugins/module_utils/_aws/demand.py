@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Reply
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.needs import Pods
+from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import Pods
 
 
 class Peak(t.NamedTuple):

@@ -14,8 +14,8 @@ from datetime import datetime
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
+from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import StepNeeds
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, EksError
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.needs import StepNeeds
 
 
 class Facts:

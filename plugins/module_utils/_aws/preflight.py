@@ -26,9 +26,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Find
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import read
 from ansible_collections.mlops.eks.plugins.module_utils._aws.table import table
+from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import step_needs
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.needs import step_needs
 
 # Requests under way at once; more would only meet the rate limits of EC2.
 _WORKERS = 8

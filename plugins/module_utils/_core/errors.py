@@ -5,6 +5,7 @@
 
 EksError
 ├── InvalidInputError      the user's files or arguments are wrong; nothing was changed
+│   └── SourceError        a chart cannot be had from where it is said to be
 ├── MissingToolError       a program or Python library is not installed
 ├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
 ├── ConflictError          somebody else holds the release, or it runs something different
@@ -43,6 +44,14 @@ class EksError(Exception):
 
 class InvalidInputError(EksError):
     """The user's files or arguments are wrong; nothing was changed."""
+
+
+class SourceError(InvalidInputError):
+    """A chart cannot be had from where it is said to be; nothing was changed. `key` is what the step says wrongly."""
+
+    def __init__(self, message: str, *, key: str = "chart", **details: t.Any) -> None:
+        super().__init__(message, **details)
+        self.key = key
 
 
 class MissingToolError(EksError):

@@ -16,16 +16,16 @@ import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import teach
 
 
-def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
-    """Replace `path` by `text`; a reader sees the old content or the new, never a part.
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Replace what is at `path`; a reader sees the old content or the new, never a part.
 
     What is `private` only its owner may read.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
         Path(temporary).chmod(0o600 if private else 0o644)
         Path(temporary).replace(path)
     except BaseException:

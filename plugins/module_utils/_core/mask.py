@@ -67,6 +67,11 @@ class Mask:
             return text
         return self.data(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
 
+    def is_clean(self, contents: Iterable[bytes]) -> bool:
+        """Return whether there is no secret in any of these."""
+        forms, _, _ = self._state
+        return not forms or not any(form in content for content in contents for form in forms)
+
     def document[T](self, document: T) -> T:
         """Return plain data with the secrets taken out of every string in it, keys included."""
         return t.cast(T, self._masked(document)) if self._state[1] else document

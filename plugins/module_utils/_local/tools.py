@@ -89,6 +89,8 @@ TOOLS: Mapping[str, Tool] = {
         Tool(name="trainer", binaries={"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"}),
         Tool(name="lws", binaries={"lws": "sigs.k8s.io/lws/cmd"}),
         Tool(name="kuberay", binaries={"kuberay": "github.com/ray-project/kuberay/ray-operator"}),
+        # For tests: an OCI registry out of memory.
+        Tool(name="registry", binaries={"registry": "mlops.eks/tools/registry"}),
         Tool(name="kwok", binaries={"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
         Tool(name="kueue", binaries={"kueue": "sigs.k8s.io/kueue/cmd/kueue"}),
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
@@ -21,6 +21,23 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import lo
 CATALOGUE = Path(__file__).resolve().parents[3] / "charts"
 # Prose and test inputs of a chart do not change what it installs.
 _NOT_CONTENT = ("README.md", "ci", ".helmignore")
+# What no chart is made of, though it may stand in its directory.
+_NOT_CHART = (".git",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a chart comes from that was a package, or stands in a repository.
+
+    `package` is a file whose SHA-256 is `package_digest`, as `sha256:…`; `commit` is empty where the source is not git;
+    `note` is what the user should know about how it was got.
+    """
+
+    package: Path
+    package_digest: str
+    repo: str = ""
+    commit: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,27 +55,46 @@ class Chart:
     serves: bool
     defaults: dict[str, t.Any]
     schema: dict[str, t.Any] | None
+    origin: Origin | None = None
+
+    @property
+    def label(self) -> str:
+        """Which chart it is, for people: name, version, and what tells it from another of that version."""
+        if self.origin is None:
+            return f"{self.name} {self.version}"
+        commit = self.origin.commit
+        return f"{self.name} {self.version} ({f'commit {commit[:12]}' if commit else self.origin.package_digest[:19]})"
+
+    @property
+    def source(self) -> dict[str, str] | None:
+        """What the record of a step says of the origin."""
+        origin = self.origin
+        return {"repo": origin.repo, "commit": origin.commit, "digest": origin.package_digest} if origin else None
 
 
-def find(ref: str, *, catalogue: Path = CATALOGUE, base: Path | None = None) -> Chart:
-    """Return the chart `ref`: `<group>/<chart>` of the catalogue, or a directory (relative to `base`).
+def find(ref: str, *, catalogue: Path = CATALOGUE) -> Chart:
+    """Return the chart `ref`: `<group>/<chart>` of the catalogue, or a directory.
 
     Raises:
-        InvalidInputError: there is no such chart, or its files are broken.
+        SourceError: there is no such chart.
+        InvalidInputError: its files are broken.
     """
-    for candidate in (catalogue / ref, (base or Path.cwd()) / ref):
+    for candidate in (catalogue / ref, Path(ref)):
         # Not Path.is_file: a name too long for the file system is an error there.
         if os.path.isfile(candidate / "Chart.yaml"):  # noqa: PTH113
-            return _read(ref, candidate.resolve())
-    if "://" in ref:
-        raise InvalidInputError(f"chart {ref!r}: only catalogue charts and directories are supported. Pull it first.")
+            return read(ref, candidate.resolve())
     known = sorted(str(path.parent.relative_to(catalogue)) for path in catalogue.glob("*/*/Chart.yaml"))
-    raise InvalidInputError(
-        f"chart {shown(ref)}: not in the catalogue and not a chart directory.{did_you_mean(ref, known)}"
+    raise SourceError(
+        f"chart {shown(ref)}: not in the catalogue, not a chart directory and not a package.{did_you_mean(ref, known)}"
     )
 
 
-def _read(ref: str, path: Path) -> Chart:
+def read(ref: str, path: Path) -> Chart:
+    """Return the chart in directory `path`.
+
+    Raises:
+        InvalidInputError: its files are broken.
+    """
     meta = load(path / "Chart.yaml").data
     values = path / "values.yaml"
     schema = path / "values.schema.json"
@@ -81,17 +117,25 @@ def _read(ref: str, path: Path) -> Chart:
 def digest(path: Path) -> str:
     """Return the SHA-256 of a chart directory's content: names and bytes, symbolic links followed."""
     total = hashlib.sha256()
-    for name, file in sorted(_files(path, "")):
-        content = file.read_bytes()
-        total.update(f"{name}\0{len(content)}\0".encode() + content)
+    for name, file in sorted(files(path)):
+        if not set(name.split("/")) & set(_NOT_CONTENT):
+            content = file.read_bytes()
+            total.update(f"{name}\0{len(content)}\0".encode() + content)
     return total.hexdigest()
 
 
-def _files(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+def files(directory: Path, prefix: str = "") -> Iterator[tuple[str, Path]]:
+    """Yield the name within the chart, and the path, of every file of a chart directory.
+
+    Raises:
+        SourceError: something in it cannot be read as a file.
+    """
     for entry in directory.iterdir():
-        if entry.name in _NOT_CONTENT:
+        if entry.name in _NOT_CHART:
             continue
         if entry.is_dir():
-            yield from _files(entry, f"{prefix}{entry.name}/")
-        else:
+            yield from files(entry, f"{prefix}{entry.name}/")
+        elif entry.is_file():
             yield f"{prefix}{entry.name}", entry
+        else:
+            raise SourceError(f"chart file {entry}: neither a file nor a link to one. Remove it.")

@@ -49,6 +49,9 @@ PIPELINE_KEYS = {
 STEP_KEYS = {
     "name": Key(str, "a string", required=True),
     "chart": Key(str, "a string", required=True),
+    "repo": Key(str, "an address"),
+    "version": Key(str, "a version, in quotes where it would be a number"),
+    "digest": Key(str, "sha256: and 64 hexadecimal digits"),
     "recipe": Key(str, "a file name"),
     "recipes": Key(list, "a list of file names"),
     "values": Key(dict, "a mapping"),

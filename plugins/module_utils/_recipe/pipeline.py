@@ -15,7 +15,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     LIMITS,
     PIPELINE_KEYS,
@@ -43,6 +43,9 @@ class Step:
     name: str
     chart: str
     recipes: tuple[str, ...]
+    repo: str | None = None
+    version: str | None = None
+    digest: str | None = None
     values: dict[str, t.Any] = field(default_factory=dict)
     timeout: int = 86400
     keep: bool | None = None
@@ -130,11 +133,6 @@ def choose(pipeline: Pipeline, *, from_step: str | None, only_steps: Sequence[st
     return chosen
 
 
-def stays(step: Step) -> bool:
-    """Return whether the step stays installed: as the pipeline says, else as its chart does."""
-    return find(step.chart).serves if step.keep is None else step.keep
-
-
 def helm_release(release: str, step: str, *, keep: bool) -> str:
     """Return the Helm release of a step: a step that stays installed needs a name of its own."""
     return f"{release}-{step}" if keep else release
@@ -179,7 +177,10 @@ def _step(source: Source, index: int, base: Path) -> Step:
             raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {shown(one)}.")
     return Step(
         name=data["name"],
-        chart=data["chart"],
+        chart=_beside(base, data),
+        repo=data.get("repo"),
+        version=data.get("version"),
+        digest=data.get("digest"),
         recipes=tuple(str(base / str(name)) for name in recipes),
         values=data.get("values", {}),
         timeout=data.get("timeout", 86400),
@@ -191,6 +192,13 @@ def _step(source: Source, index: int, base: Path) -> Step:
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
         limits={name: data[name] for name in LIMITS if name in data},
     )
+
+
+def _beside(base: Path, data: dict[str, t.Any]) -> str:
+    """Return the chart of a step; a file or directory beside the pipeline is meant before one elsewhere."""
+    chart = str(data["chart"])
+    local = "repo" not in data and "://" not in chart
+    return str(base / chart) if local and os.path.exists(base / chart) else chart  # noqa: PTH110
 
 
 def _check_name(source: Source, path: tuple[str | int, ...], name: str, what: str) -> None:

@@ -50,5 +50,13 @@ RETRY: Spec = {
     "retry_backoff": {"type": "float", "default": 10.0},
 }
 
+# Which chart is meant; the names are those of a step in `pipeline.yaml`.
+SOURCE: Spec = {
+    "chart": {"type": "str", "required": True},
+    "repo": {"type": "str"},
+    "version": {"type": "str"},
+    "digest": {"type": "str"},
+}
+
 # Where Helm is, for modules that call it.
 HELM: Spec = {"helm_binary": {"type": "path"}}

@@ -40,10 +40,8 @@ class Attempt:
     def __post_init__(self) -> None:
         task, plan, started = self.task, self.plan, from_iso(self.entry.started)
         earlier = [{**one, "evidence": evidence.aside(task, one)} for one in self.entry.tried]
-        about = {"identity": plan.identity, "chart_version": plan.chart.version}
-        self.journal = Journal(
-            task=task, started=started, fields={**about, "attempt": self.entry.attempt, "attempts": earlier}
-        )
+        fields = {**plan.about, "attempt": self.entry.attempt, "attempts": earlier}
+        self.journal = Journal(task=task, started=started, fields=fields)
         self.rules = rules(task, plan.kind, plan.ref.name, started=started, earlier=seconds(self.entry.tried))
         former = self.decision.action == "attach"
         target = Target(

@@ -12,8 +12,9 @@ from pathlib import Path
 import yaml
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -24,7 +25,7 @@ _ABSENT = object()
 
 def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
     """Return values and manifest before and after, in the form of Ansible's `diff`."""
-    last = _last_evidence(ledger, task)
+    last = _last_evidence(ledger.read().get(task.step), task)
     contents = (
         ("values.yaml", to_yaml(plan.values)),
         ("manifest.yaml", to_yaml_stream(map(without_data, plan.manifest))),
@@ -32,16 +33,31 @@ def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
     return [_difference(name, last, after) for name, after in contents]
 
 
-def what_changed(ledger: Ledger, task: Task, plan: Plan) -> str:
-    """Return `values resources.nnodes, image changed`; empty when the last run's values are not here."""
-    before = _read(_last_evidence(ledger, task), "values.yaml")
-    if not before:
+def what_changed(entry: Entry | None, task: Task, draft: Draft) -> str:
+    """Return `values resources.nnodes, image changed`; empty when nothing is known of the last run's chart and values.
+
+    `entry` is what the ledger says of the step, whose identity is not that of `draft`.
+    """
+    if entry is None:
         return ""
-    keys = list(_changed(yaml.safe_load(before), plan.values, ""))
+    chart = _chart_changed(entry, draft.chart) if entry.chart_digest else ""
+    before = _read(_last_evidence(entry, task), "values.yaml")
+    if not before:
+        # Something has, and it is not the chart; where it is, the values may have as well.
+        return chart or ("values changed" if entry.chart_digest else "")
+    keys = list(_changed(yaml.safe_load(before), draft.values, ""))
     if not keys:
-        return "chart changed"
+        return chart or "chart changed"
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    return f"values {', '.join(keys[:_NAMED])}{more} changed"
+    values = f"values {', '.join(keys[:_NAMED])}{more} changed"
+    return f"{chart}, and its {values}" if chart else values
+
+
+def _chart_changed(entry: Entry, chart: Chart) -> str:
+    if entry.chart_digest == chart.digest:
+        return ""
+    # A chart directory that was edited is still called the same.
+    return "chart changed" if entry.chart == chart.label else f"chart changed from {entry.chart} to {chart.label}"
 
 
 def _changed(before: t.Any, after: t.Any, path: str) -> Iterator[str]:
@@ -66,7 +82,6 @@ def _read(directory: Path | None, name: str) -> str:
     return file.read_text(encoding="utf-8") if file and file.is_file() else ""
 
 
-def _last_evidence(ledger: Ledger, task: Task) -> Path | None:
-    entry = ledger.read().get(task.step)
+def _last_evidence(entry: Entry | None, task: Task) -> Path | None:
     found = sorted((task.runs_dir / entry.run_id / task.cluster).glob(f"??-{task.step}")) if entry else []
     return found[0] if found else None

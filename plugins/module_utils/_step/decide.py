@@ -16,6 +16,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, 
 
 # The words that `--check` completes by what has changed.
 CHANGED = "chart or values changed"
+# Why a step runs that never did.
+NOT_INSTALLED = "not installed"
 Action = t.Literal["skip", "attach", "install", "upgrade"]
 
 
@@ -82,7 +84,7 @@ _DID = {
 def _why_anew(task: Task, identity: str, entry: Entry | None) -> str:
     """Return why a step of which nothing is installed has to run."""
     if entry is None:
-        return "not installed"
+        return NOT_INSTALLED
     before = f"it {_DID.get(entry.outcome, entry.outcome)} in run {entry.run_id}"
     if entry.identity != identity:
         return f"its {CHANGED} since {before}"

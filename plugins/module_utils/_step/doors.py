@@ -10,6 +10,8 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
+from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
@@ -19,8 +21,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cle
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
-from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
-from ansible_collections.mlops.eks.plugins.module_utils._step.decide import CHANGED
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
+from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
@@ -100,8 +102,11 @@ def helm_step(
     told = _prefixed(say, cluster, params["release"])
     kube = connect(params, told)
     helm = helm_for(params, kube)
-    task = step_task({**params, "namespace": kube.namespace}, cluster=cluster, mask=mask, private=private)
-    run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=told)
+    chart = find(Reference(**{key: params[key] for key in SOURCE}), helm=params["helm_binary"])
+    if chart.origin and chart.origin.note:
+        told(chart.origin.note)
+    task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
+    run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
     if check:
         return {**_predict(run), **shown}
@@ -159,9 +164,8 @@ def _kind(params: Params, kube: Kube) -> Kind:
 
 def _predict(run: StepRun) -> Record:
     decision, plan = run.decide(), run.plan
-    why = decision.why.replace(CHANGED, what_changed(run.ledger, run.task, plan) or CHANGED)
     changes = decision.action in ("install", "upgrade") or decision.uninstall
-    said = f"would {decision.action}: {why}"
+    said = f"would {decision.action}: {decision.why}"
     run.say(f"{plan.ref}: {said}")
     return {
         "changed": changes,
@@ -170,10 +174,11 @@ def _predict(run: StepRun) -> Record:
         "identity": plan.identity,
         "plan": {
             "action": decision.action,
-            "why": why,
+            "why": decision.why,
             "helm_release": run.task.helm_release,
             "chart": plan.chart.ref,
             "chart_version": plan.chart.version,
+            "chart_source": plan.chart.source,
             "workload": str(plan.ref),
             "objects": plan.objects,
             "manifest": list(map(without_data, plan.manifest)),

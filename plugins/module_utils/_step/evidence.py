@@ -8,21 +8,35 @@ from __future__ import annotations
 import shutil
 import typing as t
 
+from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._step import events
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
+from ansible_collections.mlops.eks.plugins.module_utils._step import events, repeat
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIRECTORY as MARKS
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan
+from ansible_collections.mlops.eks.plugins.module_utils._step.repeat import CHART, VALUES
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 
+def write_draft(task: Task, draft: Draft) -> None:
+    """Write the values of a step, and its chart as a package: with them it can be repeated."""
+    _write(task, VALUES, to_yaml(task.mask.document(draft.values)))
+    chart = draft.chart
+    # A package cannot be masked, and nothing with a secret in it is kept.
+    if task.mask.is_clean(file.read_bytes() for _, file in files(chart.path)):
+        package = chart.origin.package.read_bytes() if chart.origin else pack(chart.path, chart.name)
+        write_atomically(task.evidence / CHART, package, private=task.private)
+        repeat.write(task, draft)
+
+
 def write_plan(task: Task, plan: Plan) -> None:
     """Write what is going to be installed."""
-    _write(task, "values.yaml", to_yaml(task.mask.document(plan.values)))
+    write_draft(task, plan)
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
@@ -22,7 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
-from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, pause, tried
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, Tried, pause, tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -79,13 +79,16 @@ class Execution:
         task, now = self.task, self.clock.now()
         found = self.ledger.read().get(task.step)
         if found is None or found.identity != self.plan.identity or task.keep or task.force:
-            return begun(task, self.plan.identity, now)
+            return self._begun(now)
         started = from_iso(found.started)
         if found.outcome == "retrying":
             started = min(max(started, now), now + LONGEST)
         elif decision.action != "attach":
             started = now
-        return begun(task, self.plan.identity, started, found.tried if found.going else ())
+        return self._begun(started, found.tried if found.going else ())
+
+    def _begun(self, started: float, earlier: Sequence[Tried] = ()) -> Entry:
+        return begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart)
 
     def _await(self, attempt: Attempt) -> State | None:
         """Wait until an attempt is due; return its end when the release was stopped or taken over in the meantime."""
@@ -124,7 +127,7 @@ class Execution:
         over = task.mask.document(
             tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
         )
-        entry = begun(task, self.plan.identity, now + wait, (*attempt.entry.tried, over))
+        entry = self._begun(now + wait, (*attempt.entry.tried, over))
         # The ledger before Helm: a controller that dies in between must not lose count.
         self.ledger.write(replace(entry, outcome="retrying", cause=task.mask.text(str(ending.cause))))
         took, cause = human(now - attempt.journal.started), t.cast(Cause, ending.cause)

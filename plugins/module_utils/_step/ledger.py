@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -27,6 +28,7 @@ class Entry:
     """What became of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
 
     `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
+    `chart` is its name for people; whether it is the same chart, `chart_digest` tells.
     """
 
     step: str
@@ -44,6 +46,8 @@ class Entry:
     index: int = 1
     order: int = 0
     tried: Sequence[Tried] = ()
+    chart: str = ""
+    chart_digest: str = ""
 
     @property
     def good(self) -> bool:
@@ -61,7 +65,9 @@ class Entry:
         return len(self.tried) + 1
 
 
-def begun(task: Task, identity: str, started: float, earlier: Sequence[Tried] = ()) -> Entry:
+def begun(
+    task: Task, identity: str, started: float, earlier: Sequence[Tried] = (), *, chart: Chart | None = None
+) -> Entry:
     """Return the entry of a step whose attempt after `earlier` runs since `started`, in seconds since the epoch."""
     return Entry(
         step=task.step,
@@ -76,6 +82,8 @@ def begun(task: Task, identity: str, started: float, earlier: Sequence[Tried] = 
         index=task.index,
         total=task.total,
         tried=tuple(earlier),
+        chart=chart.label if chart else "",
+        chart_digest=chart.digest if chart else "",
     )
 
 

@@ -9,8 +9,10 @@ import typing as t
 from collections.abc import Mapping
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._charts.steps import chart_of, stays
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
@@ -21,7 +23,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     helm_release,
     locate,
     read,
-    stays,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
@@ -41,23 +42,34 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     check_release(release)
     chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
     over = [Source(name="recipe_values", data=params["recipe_values"])] if params["recipe_values"] else []
+    charts = {}
     for index, step in enumerate(pipeline.steps):
+        written = source.below(("steps", index))
+        chart = charts[step.name] = _chart(step, written)
+        with written.blamed(("name",)):
+            check_release(helm_release(release, step.name, keep=stays(step, chart)))
         # Steps that do not run now need not fit to values that are given now.
-        _check(step, source.below(("steps", index)), release, over if step in chosen else [])
-    return {
+        _check(step, chart, written, over if step in chosen else [])
+    found = {
         "changed": False,
-        "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step) for step in chosen]},
+        "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step, charts[step.name]) for step in chosen]},
         "release": release,
         "run_id": new_run_id(pipeline.name),
     }
+    notes = [chart.origin.note for chart in charts.values() if chart.origin and chart.origin.note]
+    return {**found, "warnings": notes} if notes else found
 
 
-def _check(step: Step, written: Source, release: str, over: list[Source]) -> None:
+def _chart(step: Step, written: Source) -> Chart:
+    try:
+        return chart_of(step)
+    except InvalidInputError as error:
+        with written.blamed((error.key if isinstance(error, SourceError) else "chart",)):
+            raise
+
+
+def _check(step: Step, chart: Chart, written: Source, over: list[Source]) -> None:
     """Check what a step is made of: `written` in the pipeline, its recipes, and the values `over` all of them."""
-    with written.blamed(("chart",)):
-        chart = find(step.chart)
-    with written.blamed(("name",)):
-        check_release(helm_release(release, step.name, keep=stays(step)))
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
         sources.append(written.below(("values",)))
@@ -74,10 +86,18 @@ def _plain(pipeline: Pipeline) -> dict[str, t.Any]:
     return {key: value for key, value in pipeline.to_result().items() if key != "steps"}
 
 
-def _row(pipeline: Pipeline, step: Step) -> dict[str, t.Any]:
-    """Return a step with its place: number, and the steps before it."""
+def _row(pipeline: Pipeline, step: Step, chart: Chart) -> dict[str, t.Any]:
+    """Return a step with its place, number and the steps before it, and with the chart that every cluster is to use."""
     names = [entry.name for entry in pipeline.steps]
     index = names.index(step.name)
     found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
-    keep = stays(pipeline.steps[index])
-    return {**found, "keep": keep, "index": index + 1, "total": len(names), "after": names[:index]}
+    place = {"index": index + 1, "total": len(names), "after": names[:index]}
+    return {**found, **_pinned(chart), "keep": stays(step, chart), **place}
+
+
+def _pinned(chart: Chart) -> dict[str, str]:
+    """Return what keeps a chart the same for as long as the run takes, if it comes from elsewhere."""
+    origin = chart.origin
+    if origin is None or not (origin.repo or chart.ref.startswith("oci://")):
+        return {}
+    return {"version": origin.commit} if origin.commit else {"version": chart.version, "digest": origin.package_digest}

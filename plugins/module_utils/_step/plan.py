@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
@@ -37,6 +37,15 @@ class Draft:
     values: dict[str, t.Any]
     identity: str
 
+    @property
+    def about(self) -> dict[str, t.Any]:
+        """What the record of a step says of it."""
+        return {
+            "identity": self.identity,
+            "chart_version": self.chart.version,
+            "chart_source": self.chart.source,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Draft):
@@ -53,13 +62,12 @@ class Plan(Draft):
         return [f"{entry['kind']}/{entry['metadata']['name']}" for entry in self.manifest]
 
 
-def make_draft(task: Task) -> Draft:
+def make_draft(task: Task, chart: Chart) -> Draft:
     """Read, layer and validate.
 
     Raises:
-        InvalidInputError: the chart, a recipe or a value is wrong; the message names file, line and key.
+        InvalidInputError: a recipe or a value is wrong; the message names file, line and key.
     """
-    chart = find(task.chart)
     sources = [load(Path(name)) for name in task.recipes]
     if task.values:
         sources.append(Source(name="values", data=dict(task.values)))

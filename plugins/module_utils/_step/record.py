@@ -40,8 +40,14 @@ class Journal:
     def write(self, **changes: t.Any) -> Record:
         """Merge `changes` into the record and store it."""
         self.fields.update(changes)
+        record = self.task.mask.document({**self._first(), **self.fields})
+        write_atomically(self.file, to_json(record), private=self.task.private)
+        return record
+
+    def _first(self) -> Record:
+        """Return the record of a step of which nothing is known yet."""
         task = self.task
-        record: Record = {
+        return {
             "schema": SCHEMA,
             "run_id": task.run_id,
             "cluster": task.cluster,
@@ -54,6 +60,7 @@ class Journal:
             "total": task.total,
             "chart": task.chart,
             "chart_version": "",
+            "chart_source": None,
             "recipes": list(task.recipes),
             "identity": "",
             "outcome": "running",
@@ -72,11 +79,7 @@ class Journal:
             "resources": {},
             "log_tail": [],
             "warnings": [],
-            **self.fields,
         }
-        record = task.mask.document(record)
-        write_atomically(self.file, to_json(record), private=task.private)
-        return record
 
     @property
     def file(self) -> Path:

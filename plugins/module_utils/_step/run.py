@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
@@ -15,7 +15,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
-from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step.compare import what_changed
+from ansible_collections.mlops.eks.plugins.module_utils._step.decide import CHANGED, NOT_INSTALLED, Decision, decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.execute import Execution
 from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Ledger
@@ -67,7 +69,12 @@ class StepRun:
         return self._decide(self.installer.revisions())
 
     def _decide(self, stored: list[Release]) -> Decision:
-        return decide(self.task, self.draft.identity, self.ledger.read(), stored)
+        entries = self.ledger.read()
+        found = decide(self.task, self.draft.identity, entries, stored)
+        if CHANGED not in found.why:
+            return found
+        changed = what_changed(entries.get(self.task.step), self.task, self.draft)
+        return replace(found, why=found.why.replace(CHANGED, changed or CHANGED))
 
     def run(self) -> Record:
         """Bring the step to its end and return the task's result.
@@ -98,6 +105,8 @@ class StepRun:
         self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)
+        if decision.action != "attach" and not decision.uninstall and decision.why != NOT_INSTALLED:
+            self.say(f"{self.task.place}: runs anew: {decision.why}")
         if decision.action == "attach" and not self.installer.is_whole(self.plan, decision):
             decision = Decision(action="install", why="its workload is not there")
             self.installer.uninstall()
@@ -118,7 +127,8 @@ class StepRun:
         now = self.clock.now()
         journal = Journal(task=self.task, started=now)
         fields = {"outcome": "skipped", "finished": iso(now), "skipped_because": decision.why}
-        record = journal.write(identity=self.draft.identity, chart_version=self.draft.chart.version, **fields)
+        record = journal.write(**self.draft.about, **fields)
+        evidence.write_draft(self.task, self.draft)
         return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
 
     def _on_loss(self, holder: str) -> None:

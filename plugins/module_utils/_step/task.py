@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     check_release,
     helm_release,
@@ -163,8 +163,10 @@ def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict
     }
 
 
-def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = None, private: bool = False) -> Task:
-    """Return the task that the parameters of `helm_step` describe.
+def step_task(
+    params: Mapping[str, t.Any], chart: Chart, *, cluster: str, mask: Mask | None = None, private: bool = False
+) -> Task:
+    """Return the task that the parameters of `helm_step` describe; `chart` is the one they mean.
 
     Raises:
         InvalidInputError: a name or an expression is malformed.
@@ -175,13 +177,13 @@ def step_task(params: Mapping[str, t.Any], *, cluster: str, mask: Mask | None = 
         namespace=params["namespace"],
         release=params["release"],
         step=step,
-        chart=params["chart"],
+        chart=chart.ref,
         recipes=tuple(params["recipe"] or ()),
         values=params["values"] or {},
         pipeline=params["pipeline"] or params["release"],
         index=params["index"],
         total=params["total"],
-        keep=find(params["chart"]).serves if params["keep"] is None else params["keep"],
+        keep=chart.serves if params["keep"] is None else params["keep"],
         replace=params["replace"],
         force=params["force"],
         cleanup=params["cleanup"],

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
     check_release,
     choose,
     helm_release,
     read,
-    stays,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
 
@@ -148,6 +148,13 @@ def test_a_good_one(tmp_path: Path) -> None:
         ("timeout: 900", "retry_on: any", "DIR/pipeline.yaml:13: retry_on: expected a list of evicted, node_lost,"),
         ("timeout: 900", "retries: -1", "DIR/pipeline.yaml:13: retries: expected a whole number, 0 or more, found -1."),
         ("timeout: 900", "progress: 7", "DIR/pipeline.yaml:13: progress: expected a pattern with a group (?P<done>…)"),
+        ("timeout: 900", "repo: [x]", "DIR/pipeline.yaml:13: repo: expected an address, found ['x']."),
+        (
+            "timeout: 900",
+            "version: 1.10",
+            "DIR/pipeline.yaml:13: version: expected a version, in quotes where it would",
+        ),
+        ("timeout: 900", "digest: 7", "DIR/pipeline.yaml:13: digest: expected sha256: and 64 hexadecimal digits"),
         ("keep: true", "keep: 'true'", "DIR/pipeline.yaml:18: keep: expected true or false, found 'true'."),
         ("values:\n      resources: {nnodes: 2}", "values: [1]", "DIR/pipeline.yaml:11: values: expected a mapping"),
         ("until: condition=Available", "workload: [Job]", "DIR/pipeline.yaml:19: workload: expected Kind or Kind/name"),
@@ -218,8 +225,7 @@ def test_a_choice_of_nothing(pipeline: Pipeline, from_step: str | None, only: li
 
 
 def test_the_chart_says_whether_a_step_stays(pipeline: Pipeline) -> None:
-    data, _, serve = pipeline.steps
-    assert (stays(data), stays(serve)) == (False, True)
+    assert [find(step.chart).serves for step in pipeline.steps] == [False, False, True]
     assert helm_release("digits", "serve", keep=True) == "digits-serve"
     assert helm_release("digits", "data", keep=False) == "digits"
 

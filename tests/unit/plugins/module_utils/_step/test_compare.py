@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fakes.kube import FakeKube
 
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, Origin
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
@@ -28,6 +29,7 @@ class Seen(t.NamedTuple):
 
     values: dict[str, t.Any]
     manifest: tuple[dict[str, t.Any], ...] = ()
+    chart: Chart | None = None
 
 
 @pytest.fixture
@@ -47,7 +49,13 @@ def keep(task: Task, text: str) -> None:
 
 
 def changed(stage: tuple[Ledger, Task], values: dict[str, t.Any]) -> str:
-    return what_changed(*stage, t.cast(Plan, Seen(values)))
+    return what_changed(entry(), stage[1], t.cast(Plan, Seen(values)))
+
+
+def a_chart(digest: str, commit: str = "") -> Chart:
+    origin = Origin(package=Path("p"), package_digest=f"sha256:{digest * 64}", repo="r", commit=commit)
+    about = {"ref": "app of r", "path": Path("c"), "name": "app", "version": "1.0.0", "serves": False}
+    return Chart(**about, defaults={}, schema=None, digest=digest, origin=origin)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +77,41 @@ def test_without_the_evidence_nothing_is_claimed(stage: tuple[Ledger, Task]) -> 
     assert changed(stage, BEFORE) == ""
     before = differences(*stage, t.cast(Plan, Seen(BEFORE)))[0]
     assert (before["before"], before["before_header"]) == ("", "values.yaml (no earlier run on this controller)")
+
+
+MOVED = "chart changed from app 1.0.0 (sha256:000000000000) to app 1.0.0 (sha256:111111111111)"
+
+
+@pytest.mark.parametrize(
+    ("kept", "after", "said"),
+    [
+        (True, a_chart("1"), MOVED),
+        (False, a_chart("1"), MOVED),
+        (
+            False,
+            a_chart("1", "c" * 40),
+            "chart changed from app 1.0.0 (sha256:000000000000) to app 1.0.0 (commit cccccccccccc)",
+        ),
+        (False, a_chart("0", "c" * 40), "values changed"),
+    ],
+)
+def test_a_chart_that_moved_is_told_from_the_ledger(
+    stage: tuple[Ledger, Task], kept: bool, after: Chart, said: str
+) -> None:
+    if kept:
+        keep(stage[1], "image: x:1\nresources: {nnodes: 2, limits: {cpu: 1}}\nargs: [1, 2]\n")
+    found = entry(chart=a_chart("0").label, chart_digest="0")
+    assert what_changed(found, stage[1], t.cast(Plan, Seen(BEFORE, chart=after))) == said
+
+
+def test_a_chart_and_values_that_changed_are_both_told(stage: tuple[Ledger, Task]) -> None:
+    keep(stage[1], "image: x:1\n")
+    said = what_changed(
+        entry(chart=a_chart("0").label, chart_digest="0"),
+        stage[1],
+        t.cast(Plan, Seen({"image": "x:2"}, chart=a_chart("1"))),
+    )
+    assert said == f"{MOVED}, and its values image changed"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from fakes.kube import FakeKube
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._step.manifest import read_manifest
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan, make_draft, make_plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -87,7 +88,7 @@ def draft() -> tuple[Task, Draft]:
     values = {"image": "x:1", "process": {"command": ["true"]}}
     where = {"cluster": "local", "namespace": "team", "release": "r", "step": "r", "run_id": "1", "runs_dir": Path()}
     task = Task(chart="data-prep/data-process", values=values, **t.cast(t.Any, where))
-    return task, make_draft(task)
+    return task, make_draft(task, find(task.chart))
 
 
 def planned(task: Task, draft: Draft, text: str) -> Plan:

@@ -84,6 +84,7 @@ CONTRACT = closed(
     total={"type": "integer"},
     chart=TEXT,
     chart_version=TEXT,
+    chart_source={"anyOf": [{"type": "null"}, closed(repo=TEXT, commit=TEXT, digest=TEXT)]},
     recipes=LINES,
     identity=TEXT,
     outcome={"enum": OUTCOMES},

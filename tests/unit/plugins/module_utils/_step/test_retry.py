@@ -15,6 +15,7 @@ from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._step import attempt as attempts
 from ansible_collections.mlops.eks.plugins.module_utils._step import lock as locks
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
@@ -142,7 +143,9 @@ def stage(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> 
         helm = Helm(binary=find_helm(), kubeconfig="/k", context=None, namespace="team", run=program)
 
         def run() -> dict[str, t.Any]:
-            return StepRun(task=task, draft=make_draft(task), kube=api, helm=helm, say=said.append, clock=clock).run()
+            return StepRun(
+                task=task, draft=make_draft(task, find(task.chart)), kube=api, helm=helm, say=said.append, clock=clock
+            ).run()
 
         return Stage(task, api, calls, said, clock, run)
 

@@ -21,6 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import label
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
@@ -75,7 +76,9 @@ def stage(tmp_path: Path, clock: FakeClock, answers: dict[str, t.Any], **more: t
     )
     kube, half, said = FakeKube(), HalfHelm(answers), []  # type: ignore[var-annotated]
     helm = Helm(binary=find_helm(), kubeconfig="/k", context=None, namespace="team", run=half)
-    run = StepRun(task=task, draft=make_draft(task), kube=kube, helm=helm, say=said.append, clock=clock)
+    run = StepRun(
+        task=task, draft=make_draft(task, find(task.chart)), kube=kube, helm=helm, say=said.append, clock=clock
+    )
     return Stage(run, kube, half, said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.needs import Pods, step_needs
+from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import Pods, step_needs
 
 PIPELINE = """
 name: big

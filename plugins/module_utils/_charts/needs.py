@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._charts.steps import chart_of, stays
 from ansible_collections.mlops.eks.plugins.module_utils._core.units import quantity
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import Step, locate, read, stays
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import Step, locate, read
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
 
@@ -44,19 +45,20 @@ def step_needs(pipeline: str) -> list[StepNeeds]:
     kept: tuple[Pods, ...] = ()
     needs = []
     for step in found.steps:
-        pods = (*kept, *_pods(_values(step)))
+        chart = chart_of(step)
+        pods = (*kept, *_pods(_values(step, chart)))
         if pods:
             needs.append(StepNeeds(name=f"{found.name}/{step.name}", pods=pods))
-        if stays(step):
+        if stays(step, chart):
             kept = pods
     return needs
 
 
-def _values(step: Step) -> Values:
+def _values(step: Step, chart: Chart) -> Values:
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
         sources.append(Source(name="values", data=dict(step.values)))
-    return coalesce(find(step.chart).defaults, layers(sources).values)
+    return coalesce(chart.defaults, layers(sources).values)
 
 
 def _pods(values: Values) -> Iterator[Pods]:

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Charts that Helm pulls: from a registry (`oci://`), or from a repository with an index."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import Answer, ask, refused
+from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
+from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
+
+# What the one repository of a pull is called, unless the user has given it a name of his own.
+_NAME = "charts"
+# Versions that are named where the one asked for is not there.
+_SHOWN = 5
+
+
+def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> Given:
+    """Let Helm pull the newest package that fits, as it resolves versions, and keep it.
+
+    Raises:
+        SourceError: the source refuses, or does not have it.
+    """
+    pull = _Pull(reference, scratch, helm)
+    package = pull.run()
+    digest = store.add(package.read_bytes(), shown=str(reference))
+    metadata = load(store.chart(digest) / "Chart.yaml", called=f"chart {reference}: Chart.yaml").data
+    return Given(digest=digest, version=str(metadata.get("version", "")), settled=reference.is_exact)
+
+
+class _Pull:
+    """One `helm pull` with a directory to itself: no two of them share an index or a cache."""
+
+    def __init__(self, reference: Reference, scratch: Path, helm: str) -> None:
+        self.reference, self.scratch, self.helm = reference, scratch, helm
+        self.flags: list[str] = []
+        self.target = reference.chart
+
+    def run(self) -> Path:
+        if self.reference.kind == "oci":
+            self.flags = plain_http([self.reference.chart])
+        else:
+            self._update()
+        where = self.scratch / "pulled"
+        where.mkdir()
+        version = f"--version={self.reference.version}"
+        answer = ask([self.helm, "pull", self.target, version, "--destination", where, *self.flags])
+        if not answer.ok:
+            raise self._absent() if _is_absent(answer) else refused(self.reference, answer, key=self._key)
+        (package,) = where.glob("*.tgz")
+        return package
+
+    @property
+    def _key(self) -> str:
+        return "chart" if self.reference.kind == "oci" else "repo"
+
+    def _update(self) -> None:
+        names, self.flags = configure(self.helm, [self.reference.repo or ""], self.scratch)
+        self.target = f"{names[0]}/{self.reference.chart}"
+        answer = ask([self.helm, "repo", "update", names[0], *self.flags])
+        if not answer.ok:
+            raise refused(self.reference, answer, key=self._key)
+
+    def _absent(self) -> SourceError:
+        """Return what there is in place of what was asked for."""
+        reference = self.reference
+        known = self._newest() if reference.kind == "oci" else self._indexed()
+        return SourceError(f"chart {reference}: there is no version {reference.version!r}. {known}", key="version")
+
+    def _newest(self) -> str:
+        """Return which version a registry has, of which Helm tells no more.
+
+        Raises:
+            SourceError: it has none.
+        """
+        answer = ask([self.helm, "show", "chart", self.reference.chart, "--devel", *self.flags])
+        if not answer.ok:
+            raise SourceError(
+                f"chart {self.reference}: there is no such chart. Check its name, and that you may read it."
+            )
+        return f"The newest is {yaml.safe_load(answer.stdout)['version']}."
+
+    def _indexed(self) -> str:
+        """Return which versions an index has.
+
+        Raises:
+            SourceError: it has no chart of that name.
+        """
+        repository, _, name = self.target.partition("/")
+        every = ["--versions", "--devel", "--output", "json"]
+        answer = ask([self.helm, "search", "repo", f"{repository}/", *every, *self.flags])
+        rows = json.loads(answer.stdout or "[]") if answer.ok else []
+        versions = [row["version"] for row in rows if row["name"] == self.target]
+        if not versions:
+            known = {row["name"].partition("/")[2] for row in rows}
+            raise SourceError(f"chart {self.reference}: there is no chart {name!r} in it.{did_you_mean(name, known)}")
+        more = f" and {len(versions) - _SHOWN} more" if len(versions) > _SHOWN else ""
+        return f"It has {', '.join(versions[:_SHOWN])}{more}."
+
+
+def _is_absent(answer: Answer) -> bool:
+    said = answer.said
+    return any(
+        words in said
+        for words in ("no chart version found", "no chart name found", ": not found", "could not locate a version")
+    )
+
+
+def plain_http(addresses: Iterable[str]) -> list[str]:
+    """Return the flag for registries of this machine, which as everywhere need no TLS."""
+    hosts = [urlsplit(address).hostname or "" for address in addresses]
+    return ["--plain-http"] if any(host in ("localhost", "::1") or host.startswith("127.") for host in hosts) else []
+
+
+def configure(helm: str, addresses: Iterable[str], scratch: Path) -> tuple[list[str], list[str]]:
+    """Write a configuration that has these repositories and no others; return their names, and the flags to use it.
+
+    What the user told Helm about one of them, its login too, is taken over; `@name` means one of his.
+    """
+    known = _known(helm)
+    rows = [
+        next((row for row in known if _is(row, address)), {"name": f"{_NAME}-{number}", "url": address})
+        for number, address in enumerate(addresses)
+    ]
+    write_atomically(scratch / "repositories.yaml", to_json({"apiVersion": "v1", "repositories": rows}), private=True)
+    places = {"config": "repositories.yaml", "cache": "index"}
+    flags = [part for name, place in places.items() for part in (f"--repository-{name}", str(scratch / place))]
+    return [row["name"] for row in rows], [*flags, "--content-cache", str(scratch / "content")]
+
+
+def _is(row: dict[str, t.Any], address: str) -> bool:
+    if address.startswith(("@", "alias:")):
+        return bool(row["name"] == address.removeprefix("@").removeprefix("alias:"))
+    return str(row.get("url", "")).rstrip("/") == address.rstrip("/")
+
+
+def _known(helm: str) -> list[dict[str, t.Any]]:
+    """Return the repositories the user has told Helm about."""
+    path = Path(ask([helm, "env", "HELM_REPOSITORY_CONFIG"]).stdout.strip() or "-")
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError):
+        return []
+    rows = (found or {}).get("repositories") if isinstance(found, dict) else None
+    return [row for row in rows or [] if isinstance(row, dict) and "name" in row]

@@ -1,0 +1,77 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Charts as packages: written so that equal charts are equal bytes, and taken apart without trust."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import tarfile
+import typing as t
+import zlib
+from pathlib import Path, PurePosixPath
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
+
+# What Helm accepts unpacked. Source: helm `pkg/chart/loader/archive/archive.go`, MaxDecompressedChartSize.
+LARGEST = 100 * 2**20
+
+
+def sha256(data: bytes) -> str:
+    """Return the digest as it is written: `sha256:` and 64 hexadecimal digits."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def pack(chart: Path, name: str) -> bytes:
+    """Return a chart directory as a package that `helm install` takes; symbolic links become what they lead to."""
+    raw = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        # Helm wants to meet Chart.yaml first.
+        for path, file in sorted(files(chart), key=lambda entry: (entry[0] != "Chart.yaml", entry[0])):
+            content = file.read_bytes()
+            member = tarfile.TarInfo(f"{name}/{path}")
+            member.size, member.mode = len(content), 0o644
+            archive.addfile(member, io.BytesIO(content))
+    return raw.getvalue()
+
+
+def unpack(package: bytes, into: Path, *, shown: str) -> None:
+    """Write the files of a package below `into`, its outermost directory left out.
+
+    Raises:
+        SourceError: it is no packaged chart, would write elsewhere, or cannot be written.
+    """
+    into.mkdir(parents=True)
+    try:
+        # All at once: a package that was cut off in its last bytes would not be noticed file by file.
+        raw = gzip.GzipFile(fileobj=io.BytesIO(package)).read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise _UnsafeError(f"it has more than {LARGEST // 2**20} MiB unpacked")
+        with tarfile.open(fileobj=io.BytesIO(raw), mode="r:") as archive:
+            _extract(archive, into)
+    except (tarfile.TarError, zlib.error, EOFError, OSError, _UnsafeError) as error:
+        raise SourceError(f"chart {shown}: its package cannot be unpacked: {error}.") from error
+    if not (into / "Chart.yaml").is_file():
+        raise SourceError(f"chart {shown}: its package holds no Chart.yaml.")
+
+
+class _UnsafeError(Exception):
+    """A package holds what no chart does."""
+
+
+def _extract(archive: tarfile.TarFile, into: Path) -> None:
+    for member in archive:
+        parts = PurePosixPath(member.name).parts
+        if member.isdir() or len(parts) < 2:
+            continue
+        if not member.isreg() or ".." in parts or parts[0] == "/":
+            raise _UnsafeError(f"{member.name!r} is no file below its directory")
+        target = into.joinpath(*parts[1:])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(t.cast(t.IO[bytes], archive.extractfile(member)).read())

@@ -1,0 +1,216 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Real sources of charts on 127.0.0.1, to be changed and stopped: a Helm repository, an OCI registry, git trees."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import typing as t
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
+
+LOGIN = "jane:s3cret-of-jane"
+_JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: hello-{{ .Release.Name }}
+  labels: {app.kubernetes.io/instance: "{{ .Release.Name }}"}
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: hello
+          image: {{ .Values.image }}
+          command: [echo, {{ .Values.says | quote }}]
+"""
+
+
+def run(*argv: str | Path, cwd: Path | None = None) -> str:
+    """Run a program that must succeed and return what it printed."""
+    who = {f"GIT_{one}_{key}": "tester@localhost" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    done = subprocess.run(
+        list(map(str, argv)), cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **who}
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, argv))}: {done.stdout}{done.stderr}"
+    return done.stdout.strip()
+
+
+def chart(directory: Path, version: str = "1.0.0", says: str = "hello", *, more: str = "") -> Path:
+    """Write a chart that says one thing, in a Job; it is named like its directory."""
+    (directory / "templates").mkdir(parents=True, exist_ok=True)
+    files = {
+        "Chart.yaml": f"apiVersion: v2\nname: {directory.name}\nversion: {version}\n{more}",
+        "values.yaml": f"image: localhost/mlops-eks/base:0.1.0\nsays: {says}\n",
+        "templates/job.yaml": _JOB,
+    }
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return directory
+
+
+def package(directory: Path, into: Path) -> Path:
+    """Package a chart as its publisher does."""
+    into.mkdir(parents=True, exist_ok=True)
+    return Path(run(find_helm(), "package", directory, "--destination", into).rpartition(": ")[2])
+
+
+class Web:
+    """An HTTP server in a thread."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.address = f"127.0.0.1:{self.server.server_address[1]}"
+        self._thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop answering, and let nobody in any more."""
+        self.server.shutdown()
+        self._thread.join()
+        self.server.server_close()
+
+
+class HelmRepository:
+    """A repository with an index, as `helm repo index` makes it; with `login` it wants to know who asks."""
+
+    def __init__(self, directory: Path, login: str = "") -> None:
+        self.directory = directory
+        directory.mkdir()
+        token = f"Basic {base64.b64encode(login.encode()).decode()}"
+
+        class Files(SimpleHTTPRequestHandler):
+            def __init__(self, *arguments: t.Any) -> None:
+                super().__init__(*arguments, directory=str(directory))
+
+            def do_GET(self) -> None:
+                if login and self.headers.get("Authorization") != token:
+                    self.send_error(401)
+                    return
+                super().do_GET()
+
+            def log_message(self, *arguments: t.Any) -> None:
+                pass
+
+        self.web = Web(Files)
+        self.url = f"http://{self.web.address}"
+
+    def publish(self, *sources: Path) -> None:
+        """Add packages, and charts as packages, over earlier ones of their versions, and index all there are."""
+        for source in sources:
+            if source.is_dir():
+                package(source, self.directory)
+            else:
+                shutil.copy(source, self.directory)
+        run(find_helm(), "repo", "index", self.directory)
+
+
+@functools.cache
+def registry_program() -> str:
+    """Return the program of tools/registry, built into the cache that is in use when this is called first."""
+    builder = GoBuilder(cache=cache_dir(), tools_dir=None, say=lambda line: None)
+    builder.build(["registry"])
+    return builder.programs(["registry"])["registry"]
+
+
+class Registry:
+    """An OCI registry out of memory: tools/registry."""
+
+    def __init__(self, login: str = "") -> None:
+        self.process = subprocess.Popen([registry_program(), "-login", login], stdout=subprocess.PIPE, text=True)
+        self.address = t.cast(t.IO[str], self.process.stdout).readline().strip()
+        self.url = f"oci://{self.address}/team"
+
+    def publish(self, *sources: Path) -> None:
+        """Push packages, and charts as packages, over earlier ones of their versions."""
+        for source in sources:
+            with tempfile.TemporaryDirectory() as scratch:
+                made = package(source, Path(scratch)) if source.is_dir() else source
+                run(find_helm(), "push", made, self.url, "--plain-http")
+
+    def close(self) -> None:
+        """Stop it; what was pushed is gone."""
+        self.process.terminate()
+        self.process.wait()
+        t.cast(t.IO[str], self.process.stdout).close()
+
+
+class GitTree:
+    """A git repository, by its path or, with `over_http`, by an address."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        run("git", "init", "--quiet", "--initial-branch=main", directory)
+
+    @property
+    def url(self) -> str:
+        """Its address as a file."""
+        return f"git+file://{self.directory}"
+
+    def git(self, *arguments: str) -> str:
+        """Run git in it."""
+        return run("git", *arguments, cwd=self.directory)
+
+    def commit(self) -> str:
+        """Commit all that is there and return the commit."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=more")
+        return self.git("rev-parse", "HEAD")
+
+
+@contextmanager
+def over_http(root: Path) -> Iterator[Web]:
+    """Serve every git repository below `root` as `git http-backend` does."""
+
+    class Backend(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            path, _, query = self.path.partition("?")
+            environment = {
+                "PATH": os.environ["PATH"],
+                "GIT_PROJECT_ROOT": str(root),
+                "GIT_HTTP_EXPORT_ALL": "1",
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "REQUEST_METHOD": self.command,
+                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+                "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            }
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, check=True)
+            head, _, content = done.stdout.partition(b"\r\n\r\n")
+            headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
+            self.send_response(int(headers.pop("Status", "200 OK").split()[0]))
+            for key, value in headers.items():
+                self.send_header(key, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def log_message(self, *arguments: t.Any) -> None:
+            pass
+
+    web = Web(Backend)
+    try:
+        yield web
+    finally:
+        web.close()
