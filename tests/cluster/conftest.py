@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 import typing as t
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,17 @@ def module_space(native_cluster: t.Any, tmp_path_factory: pytest.TempPathFactory
     """Return a namespace that the tests of one file share."""
     with fresh(native_cluster.kubeconfig, tmp_path_factory.mktemp("space")) as found:
         yield found
+
+
+@pytest.fixture
+def one_ray(name: str) -> Iterator[None]:
+    """Let one Ray run at a time, whatever worker drives it; `name` is the scenario's."""
+    if not name.startswith("ray"):
+        yield
+        return
+    with (Path(tempfile.gettempdir()) / "mlops-eks-one-ray").open("w", encoding="utf-8") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""The recorded scenarios as tests that drive them: which cluster each needs, and what must not run side by side."""
+"""The recorded scenarios as tests that drive them, and which cluster each needs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,5 @@ LONG = 600
 
 
 def scenarios(names: Iterable[str]) -> list[t.Any]:
-    """Return test parameters: all but a sample need every operator, and there is one Ray at a time."""
-    return [pytest.param(name, marks=[*_cluster(name), *_group(name)]) for name in names]
-
-
-def _cluster(name: str) -> list[pytest.MarkDecorator]:
-    return [] if name in SAMPLE else [pytest.mark.operators]
-
-
-def _group(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xdist_group("ray")] if name.startswith("ray") else []
+    """Return test parameters: all but a sample need every operator."""
+    return [pytest.param(name, marks=[] if name in SAMPLE else [pytest.mark.operators]) for name in names]

@@ -63,7 +63,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", scenarios(GOOD))
-def test_success(name: str, space: Space) -> None:
+def test_success(name: str, space: Space, one_ray: None) -> None:
     """As a step: a chart that renders the workload is installed, followed to its end and uninstalled."""
     scenario, expected = BY_NAME[name], GOOD[name]
     for _, body in scenario.before:
@@ -81,7 +81,7 @@ def test_success(name: str, space: Space) -> None:
 
 
 @pytest.mark.parametrize("name", scenarios(BAD))
-def test_failure(name: str, space: Space) -> None:
+def test_failure(name: str, space: Space, one_ray: None) -> None:
     """As somebody else's workload: the pod that caused it is named, not those that suffered from it."""
     scenario, expected = BY_NAME[name], BAD[name]
     for body in (*(body for _, body in scenario.before), scenario.workload):

@@ -68,7 +68,7 @@ def test_what_is_held_back_by_quota_says_so_and_goes_on_when_there_is_some(kind:
     space.apply(_queued(kind, queue, cpu="20m"))
     asked = {"api_version": API_VERSIONS[kind], "kind": kind, "name": "queued"}
     play = space.start_task("workload_wait", **asked, timeout=LONG)
-    play.shows(f"Kueue holds it back in LocalQueue {queue}: couldn't assign flavors to pod set ")
+    play.shows(f"Kueue holds it back in LocalQueue {queue}: couldn't assign flavors to pod set ", LONG)
     assert f"insufficient unused quota for cpu in flavor {queue}, " in play.text
 
     space.kubectl("delete", "job", "occupant")
@@ -84,7 +84,7 @@ def test_what_somebody_deactivates_waits_until_it_is_activated(space: Space, que
     activate = ("patch", "workload", *held, "--type=merge", "-p")
     space.kubectl(*activate, '{"spec": {"active": false}}')
     play = space.start_task("workload_wait", kind="Job", name="queued", timeout=LONG)
-    play.shows("Kueue has deactivated it and will not try again: ")
+    play.shows("Kueue has deactivated it and will not try again: ", LONG)
 
     space.kubectl(*activate, '{"spec": {"active": true}}')
     space.kubectl("delete", "job", "occupant")

@@ -29,7 +29,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", scenarios(READY))
-def test_ready(name: str, space: Space) -> None:
+def test_ready(name: str, space: Space, one_ray: None) -> None:
     """As a step that is kept: it ends ready, a second run finds it so, and stop takes it away."""
     scenario = BY_NAME[name]
     for _, body in scenario.before:
@@ -48,7 +48,7 @@ def test_ready(name: str, space: Space) -> None:
 
 
 @pytest.mark.parametrize("name", scenarios(BAD))
-def test_failure(name: str, space: Space) -> None:
+def test_failure(name: str, space: Space, one_ray: None) -> None:
     """As somebody else's workload: what keeps it from ever being ready is said, and not waited for."""
     scenario = BY_NAME[name]
     workload = scenario.workload
