@@ -45,8 +45,27 @@ class Container:
         return self.state != "waiting" or bool(self.ended)
 
 
-def containers(pod: Document) -> Iterator[Container]:
-    """Yield the init containers, then the containers, in the order of the spec."""
+# Each pod as it was last looked at, by its uid, and its containers: a thousand pods are looked at many times a second,
+# and change seldom. More pods than that are not kept.
+_LOOKED_AT: dict[str, tuple[Document, tuple[Container, ...]]] = {}
+_KEPT = 5000
+
+
+def containers(pod: Document) -> tuple[Container, ...]:
+    """Return the init containers, then the containers, in the order of the spec."""
+    uid = pod["metadata"].get("uid")
+    before, found = _LOOKED_AT.get(uid, (None, ()))
+    if before is pod:
+        return found
+    found = tuple(_containers(pod))
+    if uid is not None:
+        if len(_LOOKED_AT) >= _KEPT:
+            _LOOKED_AT.clear()
+        _LOOKED_AT[uid] = (pod, found)
+    return found
+
+
+def _containers(pod: Document) -> Iterator[Container]:
     status = pod.get("status") or {}
     for init, specs, statuses in (
         (True, "initContainers", "initContainerStatuses"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from fakes.made import pod, runs, waits
 from fakes.replay import load
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods
@@ -82,3 +83,12 @@ def test_describe_counts() -> None:
     everything = [views("job-succeeds")[-1], views("job-image-never")[-1], views("job-secret-missing")[-1]]
     assert pods.describe(everything) == "2 pending (CreateContainerConfigError, ErrImageNeverPull), 1 succeeded"
     assert pods.describe([]) == ""
+
+
+def test_a_new_view_of_a_pod_is_looked_at_anew() -> None:
+    first = pod("x", waits("ContainerCreating"))
+    assert [one.state for one in pods.containers(first)] == ["waiting"]
+    assert pods.containers(first) is pods.containers(first)
+    second = pod("x", runs())
+    assert [one.state for one in pods.containers(second)] == ["running"]
+    assert [one.state for one in pods.containers(first)] == ["waiting"]
