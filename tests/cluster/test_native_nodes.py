@@ -136,6 +136,7 @@ def test_a_step_goes_on_while_components_restart(bench: Bench, cluster: Layout, 
     node = node_of(space, cluster)
     for component in ("etcd", "kube-apiserver", node.named("containerd"), node.named("kubelet")):
         three.restart(component)
+        three.await_server()
     said = len(shown_ticks(play.text))
     until(lambda: len(shown_ticks(play.text)) > said + 3, "the log goes on")
     space.open_gate()

@@ -46,6 +46,10 @@ class Three:
         processes.stop(self.layout, component, patience=0)
         processes.start(row, self.layout)
 
+    def await_server(self) -> None:
+        """Wait until the API server has its etcd: one that finds none gives up, and nobody starts it again."""
+        until(lambda: self.kubectl("get", "--raw", "/readyz", check=False) == "ok", "the API server is ready")
+
     def restart_operator(self, namespace: str) -> None:
         """Kill an operator's pod; its Deployment makes another."""
         self.kubectl("-n", namespace, "delete", "pod", "--all", "--grace-period=0", "--force")
