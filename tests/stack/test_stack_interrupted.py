@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,14 @@ from stacks import Stack
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Path:
+def gate(tmp_path: Path) -> Iterator[Path]:
     """A named pipe at which a resource's creation waits."""
     path = tmp_path / "gate"
     os.mkfifo(path)
-    return path
+    yield path
+    # What outlived its Terraform waits there still; nobody at it is an error.
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def begin(stack: Stack, gate: Path, **arguments: object) -> Play:
