@@ -20,7 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._step import events
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod
+from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import ended_at, failures, of_instance, of_pod, ran
 from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import Category
 
 # Of what happened at the same time, the earlier in this list is to blame.
@@ -38,13 +38,17 @@ _SETTLED = 5.0
 
 
 class _Death(t.NamedTuple):
-    """`standing` means that nothing was put in its place; a `hint` alone explains no failure."""
+    """`standing` means that nothing was put in its place; a `hint` alone explains no failure.
+
+    `began` is when what died had begun, 0 for a whole pod.
+    """
 
     onset: float
     cause: Cause
     standing: bool
     leads: bool
     hint: bool = False
+    began: float = 0.0
 
     @property
     def seen(self) -> float:
@@ -95,9 +99,11 @@ def root_cause(left: Aftermath) -> Cause | None:
     standing = [death for death in real if death.standing] or real
     if not standing:
         return None
-    first = min(death.onset for death in standing)
-    # No standing one was seen before its onset; comparing all of a thousand with all would take long.
-    related = [death for death in found if first - _RELATED <= death.seen]
+    first = min(standing, key=lambda death: death.onset)
+    # No standing one was seen before its onset; comparing all of a thousand with all would take long. What was overcome
+    # before the failed program began did it no harm.
+    since = max(first.onset - _RELATED, first.began)
+    related = [death for death in found if death.standing or since <= death.seen]
     return min(related, key=lambda death: death.order).cause
 
 
@@ -116,7 +122,7 @@ def _deaths(pod: Document, left: Aftermath) -> Iterator[_Death]:
             continue
         cause = of_instance(pod, container, warnings)
         standing = container.state != "running" and container.exit_code != 0 and not left.replaced(pod, at)
-        yield _Death(at - _LATE.get(cause.category, 0.0), cause, standing, leads)
+        yield _Death(at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - ran(container))
     # An operator deletes pods after a failure; one that was deleted before may have led to it.
     if deleted is not None and not left.kind.serves:
         cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", "somebody deleted it")

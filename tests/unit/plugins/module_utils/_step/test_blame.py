@@ -120,6 +120,13 @@ def test_a_failure_that_was_overcome_long_ago_is_not_the_cause() -> None:
     assert told(blamed(restarted, late)) == ("launcher-x", "Error", "program")
 
 
+def test_what_was_overcome_before_the_program_began_is_not_its_cause() -> None:
+    # A Ray head that starts badly, is restarted, and then takes the program that fails by itself.
+    restarted = worker(1, container("main", runs(20), last=ended(1, 10, ran=5), restarts=1), restart="Always")
+    program = launcher(ended(3, 50, ran=20), phase="Failed")
+    assert told(blamed(restarted, program)) == ("launcher-x", "Error", "program")
+
+
 def test_a_restart_just_before_the_failure_is_its_cause() -> None:
     oom = ended(137, 45, reason="OOMKilled")
     restarted = worker(1, container("main", runs(48), last=oom, restarts=1), restart="OnFailure")
