@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 import typing as t
 from pathlib import Path
 
@@ -130,8 +131,21 @@ def machine() -> dict[str, set[str]]:
     }
 
 
+def assert_as_before(before: dict[str, set[str]]) -> None:
+    """Wait until nothing is there that was not before: somebody else's cluster may just be coming or going."""
+
+    def differences() -> dict[str, set[str]]:
+        return {kind: found ^ before[kind] for kind, found in machine().items() if found != before[kind]}
+
+    deadline = time.monotonic() + 10
+    while differences() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert differences() == {}
+
+
 def shim_sockets(layout: Layout) -> set[str]:
-    notes = (layout.root / "containerd/state").glob("io.containerd.runtime.v2.task/*/*/address")
+    nodes = (layout.root, *layout.root.glob("nodes/*"))
+    notes = [note for node in nodes for note in node.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address")]
     return {note.read_text(encoding="utf-8") for note in notes}
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from natives import BASE_IMAGE, Bench, machine
+from natives import BASE_IMAGE, Bench, assert_as_before, machine
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._local import processes, sweep
@@ -54,9 +54,7 @@ def test_check_mode_of_a_new_cluster_makes_nothing(bench: Bench, before: dict[st
     result = bench.up(bench.names[0], check=True)
     assert result["changed"]
     assert not Layout(name=bench.names[0]).root.exists()
-    after = machine()
-    for kind, entries in before.items():
-        assert after[kind] == entries, kind
+    assert_as_before(before)
 
 
 def test_up_within_twenty_seconds_and_jobs_run(bench: Bench, before: dict[str, set[str]]) -> None:
@@ -168,9 +166,7 @@ def test_absent_leaves_nothing(bench: Bench, before: dict[str, set[str]]) -> Non
         assert not any(sweep.leftovers(Layout(name=name)).values())
         assert not Layout(name=name).lock.exists()
         assert not bench.down(name)["changed"]
-    after = machine()
-    for kind, entries in before.items():
-        assert after[kind] == entries, kind
+    assert_as_before(before)
 
 
 def test_unusable_name_is_refused() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from natives import BASE_IMAGE, JOB, Bench, machine
+from natives import BASE_IMAGE, JOB, Bench, assert_as_before, machine
 from plays import until
 from samples import consecutive, gated, shown_ticks, ticks
 from space import Space, fresh
@@ -178,7 +178,5 @@ def test_a_step_whose_node_is_lost_says_so_and_the_node_comes_back(bench: Bench,
 def test_absent_leaves_nothing_of_any_node(bench: Bench, cluster: Layout, before: dict[str, set[str]]) -> None:
     assert bench.down(cluster.name)["changed"]
     assert not any(sweep.leftovers(cluster).values())
-    after = machine()
-    for kind, entries in before.items():
-        assert after[kind] == entries, kind
+    assert_as_before(before)
     assert not bench.down(cluster.name)["changed"]
