@@ -44,11 +44,11 @@ tools: env ## Build helm into the cache
 
 .PHONY: test
 test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'not operators' $(TESTS)
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'not operators and not aws' $(TESTS)
 
 .PHONY: unit
 unit: tools ## Run the tests that need no cluster
-	@$(BIN)/pytest -n 2 -q -m 'not cluster' tests
+	@$(BIN)/pytest -n 2 -q -m 'not cluster and not aws' tests
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
@@ -59,6 +59,10 @@ test-operators: TEST_CLUSTER := operators
 test-operators: TEST_PLAYBOOK := operators_cluster
 test-operators: env test-up ## Drive every kind of workload by its operator; builds them all the first time
 	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -q -n $(JOBS) --durations=15 tests/cluster/test_kinds_*.py
+
+.PHONY: test-aws
+test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on a local port
+	@$(BIN)/pytest -q -n 2 --durations=15 -m aws tests/provisioning tests/terraform
 
 .PHONY: test-up
 test-up: env

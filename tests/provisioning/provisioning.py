@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import typing as t
@@ -70,10 +72,12 @@ class Site:
 
 # The clusters of the fake EKS have no API server behind their endpoint.
 CONFIRMED = ("-e", "confirm_destroy=demo", "-e", "teardown_without_api=true")
+# Without FSx: the provider waits for ten minutes before it looks whether a file system is gone.
+REAL: Variables = {"network": {"availability_zones": ["us-west-2a", "us-west-2b"]}}
 
 
-def host(variables: Variables, **more: t.Any) -> Variables:
-    """Return the host variables of a cluster; what preflight asks for, moto has not."""
+def host(variables: Variables = REAL, **more: t.Any) -> Variables:
+    """Return the host variables of a cluster of the real stack; what preflight asks for, moto has not."""
     return {"region": "us-west-2", "eks_cluster_variables": variables, "eks_cluster_preflight": False, **more}
 
 
@@ -95,6 +99,19 @@ def volume(site: Site) -> str:
     tags = [{"ResourceType": "volume", "Tags": [{"Key": "kubernetes.io/cluster/demo", "Value": "owned"}]}]
     made = site.client("ec2").create_volume(AvailabilityZone="us-west-2a", Size=1, TagSpecifications=tags)
     return str(made["VolumeId"])
+
+
+def kill_at(process: subprocess.Popen[str], word: str) -> None:
+    """Kill a playbook, not its children, when it says a word."""
+    said = ""
+    assert process.stdout
+    for line in process.stdout:
+        said += line
+        if word in line:
+            os.kill(process.pid, signal.SIGKILL)
+            break
+    process.stdout.close()
+    assert process.wait() == -signal.SIGKILL, said
 
 
 def leftovers(name: str = "demo", region: str = "us-west-2") -> list[str]:

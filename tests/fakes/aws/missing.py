@@ -1,4 +1,4 @@
-"""Calls that moto's EC2 and EFS lack or answer wrongly; each by the page of its name in the service's API reference."""
+"""Calls that moto lacks or answers wrongly, of EC2, EFS and IAM; each by the page of its name in the API reference."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.responses import EC2Response
 from moto.efs.models import FileSystem
 from moto.efs.responses import EFSResponse
+from moto.iam.responses import IamResponse
 
 Answer = tuple[str, dict[str, t.Any]]
 PLACEMENT_GROUPS: dict[tuple[str, str], Document] = {}
@@ -25,6 +26,7 @@ def extend() -> None:
         setattr(EC2Response, call.__name__, call)
     for call in (put_backup_policy, describe_backup_policy, delete_file_system_policy):
         setattr(EFSResponse, call.__name__, call)
+    IamResponse.list_instance_profile_tags = list_instance_profile_tags
     LaunchTemplateBackend.create_launch_template = create_launch_template
     SecurityGroupRule.description = property(description)
 
@@ -76,6 +78,12 @@ def delete_placement_group(self: EC2Response) -> ActionResult:
     if PLACEMENT_GROUPS.pop((self.region, name), None) is None:
         raise EC2ClientError("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
     return ActionResult({})
+
+
+def list_instance_profile_tags(self: IamResponse) -> ActionResult:
+    """IAM: ListInstanceProfileTags."""
+    profile = self.backend.get_instance_profile(self._get_param("InstanceProfileName"))
+    return ActionResult({"Tags": profile.tags, "IsTruncated": False})
 
 
 def file_system(self: EFSResponse) -> FileSystem:
