@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, tags
+from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok
-from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError
 
 Tags = dict[str, str]
 
@@ -28,24 +27,27 @@ class Names:
 
 def _cluster(context: Context, name: str) -> Tags | None:
     found = context.facts.cluster(name)
-    return None if found is None else tags(found)
+    return None if found is None else tags_of(found)
 
 
 def _role(context: Context, name: str) -> Tags | None:
-    return _absent("NoSuchEntity", lambda: tags(context.aws.call("iam", "get_role", RoleName=name)["Role"]))
+    found = context.aws.find("NoSuchEntity", "iam", "get_role", RoleName=name)
+    return None if found is None else tags_of(found["Role"])
 
 
 def _file_system(context: Context, name: str) -> Tags | None:
     found = context.aws.call("efs", "describe_file_systems", CreationToken=name)["FileSystems"]
-    return tags(found[0]) if found else None
+    return tags_of(found[0]) if found else None
 
 
 def _repository(context: Context, name: str) -> Tags | None:
-    def ask(aws: Aws = context.aws) -> Tags:
-        arn = aws.call("ecr", "describe_repositories", repositoryNames=[name])["repositories"][0]["repositoryArn"]
-        return tags(aws.call("ecr", "list_tags_for_resource", resourceArn=arn))
-
-    return _absent("RepositoryNotFoundException", ask)
+    absent = "RepositoryNotFoundException"
+    found = context.aws.find(absent, "ecr", "describe_repositories", repositoryNames=[name])
+    if found is None:
+        return None
+    arn = found["repositories"][0]["repositoryArn"]
+    told = context.aws.find(absent, "ecr", "list_tags_for_resource", resourceArn=arn)
+    return None if told is None else tags_of(told)
 
 
 def _log_group(context: Context, name: str) -> Tags | None:
@@ -54,22 +56,13 @@ def _log_group(context: Context, name: str) -> Tags | None:
     if group is None:
         return None
     arn = group["arn"].removesuffix(":*")
-    return tags(context.aws.call("logs", "list_tags_for_resource", resourceArn=arn))
+    return tags_of(context.aws.call("logs", "list_tags_for_resource", resourceArn=arn))
 
 
 def _placement_group(context: Context, name: str) -> Tags | None:
     asked = [{"Name": "group-name", "Values": [name]}]
     found = context.aws.call("ec2", "describe_placement_groups", Filters=asked)["PlacementGroups"]
-    return tags(found[0]) if found else None
-
-
-def _absent(code: str, ask: Callable[[], Tags]) -> Tags | None:
-    try:
-        return ask()
-    except AwsError as error:
-        if error.details.get("code") == code:
-            return None
-        raise
+    return tags_of(found[0]) if found else None
 
 
 def _roles(stack: Stack) -> list[str]:

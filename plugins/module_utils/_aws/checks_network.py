@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, tags
+from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok, warn
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Existing
 
@@ -68,7 +69,7 @@ def neighbours(context: Context) -> Iterator[Finding]:
     stack = context.stack
     if stack.existing or _network(stack.cidr) is None:
         return
-    others = [vpc for vpc in context.facts.vpcs() if tags(vpc).get(TAG) != stack.name]
+    others = [vpc for vpc in context.facts.vpcs() if tags_of(vpc).get(TAG) != stack.name]
     near = [vpc["VpcId"] for vpc in others if any(_overlap(cidr, stack.cidr) for cidr in _cidrs(vpc))]
     if near:
         remedy = "They cannot be peered with this one; if they must be, choose another network.cidr."

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.demand import peaks, vcpus
-from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, tags
+from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok, warn
-from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import maker
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import maker, tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import Stack
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,11 +117,8 @@ def counted(context: Context, quota: Quota) -> Iterator[Finding]:
 def _limit(aws: Aws, service: str, code: str) -> float:
     """Return the quota's value: the account's own, else AWS's default, which an account starts with."""
     asked = {"ServiceCode": service, "QuotaCode": code}
-    try:
-        found = aws.call("service-quotas", "get_service_quota", **asked)
-    except AwsError as error:
-        if error.details.get("code") != "NoSuchResourceException":
-            raise
+    found = aws.find("NoSuchResourceException", "service-quotas", "get_service_quota", **asked)
+    if found is None:
         found = aws.call("service-quotas", "get_aws_default_service_quota", **asked)
     return float(found["Quota"]["Value"])
 
@@ -226,7 +222,7 @@ def _used(context: Context) -> Counter[Share]:
     found = context.aws.pages("ec2", "describe_instances", "Reservations", Filters=states)
     count: Counter[tuple[str, str]] = Counter()
     for instance in (entry for batch in found for entry in batch["Instances"]):
-        if maker(tags(instance), context.stack.name) is None:
+        if maker(tags_of(instance), context.stack.name) is None:
             market = str(instance.get("InstanceLifecycle", "on_demand")).replace("capacity-block", "capacity_block")
             count[instance["InstanceType"], market] += 1
     for entry in context.facts.reservations().values():

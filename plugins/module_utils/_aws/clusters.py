@@ -83,21 +83,11 @@ def _look(place: Place) -> list[Cluster] | Refused:
         aws = Aws(region=region, profile=place.profile)
         names = sorted(aws.pages("eks", "list_clusters", "clusters"))
         with ThreadPoolExecutor(_DESCRIBED) as pool:
-            described = pool.map(lambda name: _describe(aws, name), names)
+            # One that was deleted since it was listed is left out.
+            described = pool.map(aws.cluster, names)
             return [_plain(cluster, place.profile, region) for cluster in described if cluster]
     except AwsError as error:
         return Refused(place, error)
-
-
-def _describe(aws: Aws, name: str) -> dict[str, t.Any] | None:
-    try:
-        cluster: dict[str, t.Any] = aws.call("eks", "describe_cluster", name=name)["cluster"]
-    except AwsError as error:
-        # Deleted since it was listed.
-        if error.details.get("code") == "ResourceNotFoundException":
-            return None
-        raise
-    return cluster
 
 
 def _plain(cluster: Mapping[str, t.Any], profile: str | None, region: str) -> Cluster:

@@ -15,7 +15,7 @@ from datetime import datetime
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
 from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import StepNeeds
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
 
 class Facts:
@@ -96,16 +96,7 @@ class Facts:
 
     def cluster(self, name: str) -> Reply | None:
         """Return the EKS cluster of that name, or `None` when there is none."""
-
-        def ask() -> Reply | None:
-            try:
-                return t.cast(Reply, self._aws.call("eks", "describe_cluster", name=name)["cluster"])
-            except AwsError as error:
-                if error.details.get("code") == "ResourceNotFoundException":
-                    return None
-                raise
-
-        return t.cast("Reply | None", self._once("cluster", ask))
+        return t.cast("Reply | None", self._once("cluster", lambda: self._aws.cluster(name)))
 
     def made(self, name: str) -> bool:
         """Return whether the stack's cluster is there already, so that what it counts for is in use."""
@@ -122,11 +113,3 @@ class Context:
     now: datetime
     facts: Facts
     steps: tuple[StepNeeds, ...] = ()
-
-
-def tags(entry: Reply) -> dict[str, str]:
-    """Return the tags of a resource, whose keys the services spell in different ways, as a mapping."""
-    found = entry.get("Tags") or entry.get("tags") or []
-    if isinstance(found, dict):
-        return t.cast(dict[str, str], found)
-    return {tag.get("Key", tag.get("key")): tag.get("Value", tag.get("value")) for tag in found}

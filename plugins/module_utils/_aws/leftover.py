@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import Maker, maker
-from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
+from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 
 
 class Found(t.NamedTuple):
@@ -100,11 +100,3 @@ def everything(aws: Aws, service: str, operation: str, key: str, **arguments: t.
     if aws.client(service).can_paginate(operation):
         return aws.pages(service, operation, key, **arguments)
     return t.cast("list[t.Any]", aws.call(service, operation, **arguments).get(key) or [])
-
-
-def tags_of(entry: Reply | list[Reply] | None) -> dict[str, str]:
-    """Return tags as a mapping; the services spell them in four ways."""
-    found = entry.get("Tags", entry.get("tags", entry.get("TagSet", {}))) if isinstance(entry, dict) else entry
-    if isinstance(found, dict):
-        return t.cast("dict[str, str]", found)
-    return {str(tag.get("Key", tag.get("key"))): str(tag.get("Value", tag.get("value"))) for tag in found or []}

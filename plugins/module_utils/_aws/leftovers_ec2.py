@@ -8,8 +8,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Iterator
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Found, Kind, everything, tags_of
-from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tag_keys
+from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Found, Kind, everything
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tag_keys, tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 
 # Resources that are gone are shown for an hour or so.

@@ -9,9 +9,9 @@ import typing as t
 from collections.abc import Callable, Iterator
 from itertools import batched
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Found, Kind, everything, tags_of
+from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Found, Kind, everything
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError
 
 Find = Callable[[Aws, str], Iterator[Found]]
 # How many load balancers may be asked for their tags at once.
@@ -19,13 +19,9 @@ _AT_ONCE = 20
 
 
 def _cluster(aws: Aws, cluster: str) -> Iterator[Found]:
-    try:
-        found = aws.call("eks", "describe_cluster", name=cluster)["cluster"]
-    except AwsError as error:
-        if error.details.get("code") != "ResourceNotFoundException":
-            raise
-        return
-    yield Found(cluster, tags_of(found), found["status"], certain=True)
+    found = aws.cluster(cluster)
+    if found:
+        yield Found(cluster, tags_of(found), found["status"], certain=True)
 
 
 def _tagged(service: str, operation: str, key: str, identifier: str, state: str = "") -> Find:

@@ -13,7 +13,7 @@ import typing as t
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import tags_of
+from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG
 
 Maker = t.Literal["stack", "cluster"]
@@ -35,3 +36,11 @@ def maker(tags: Mapping[str, str], cluster: str) -> Maker | None:
     if tags.get(_owned(cluster)) == "owned" or any(tags.get(key) == cluster for key in _OF_CONTROLLERS):
         return "cluster"
     return "stack" if tags.get(TAG) == cluster else None
+
+
+def tags_of(entry: Reply | list[Reply] | None) -> dict[str, str]:
+    """Return tags as a mapping; the services spell them in four ways."""
+    found = entry.get("Tags", entry.get("tags", entry.get("TagSet", {}))) if isinstance(entry, dict) else entry
+    if isinstance(found, dict):
+        return t.cast("dict[str, str]", found)
+    return {str(tag.get("Key", tag.get("key"))): str(tag.get("Value", tag.get("value"))) for tag in found or []}

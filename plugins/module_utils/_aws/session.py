@@ -62,8 +62,7 @@ class Aws:
             CredentialsError: there is no such profile, or its settings are broken.
             AwsError: `region` is called like no region.
         """
-        if _MISSING is not None:
-            raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
+        _demand_boto3()
         self.region, self.profile = region, profile
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], t.Any] = {}
@@ -103,6 +102,20 @@ class Aws:
         except (exceptions.BotoCoreError, exceptions.ClientError) as error:
             raise explain(error, where, self.profile) from error
 
+    def find(self, absent: str, service: str, operation: str, **arguments: t.Any) -> Reply | None:
+        """Return what AWS answers, `None` to the code `absent`: there is no such thing; errors as in `call`."""
+        try:
+            return self.call(service, operation, **arguments)
+        except AwsError as error:
+            if error.details.get("code") == absent:
+                return None
+            raise
+
+    def cluster(self, name: str) -> Reply | None:
+        """Return the EKS cluster of that name, or `None` when there is none; errors as in `call`."""
+        found = self.find("ResourceNotFoundException", "eks", "describe_cluster", name=name)
+        return found and t.cast(Reply, found["cluster"])
+
     def pages(
         self, service: str, operation: str, key: str, *, region: str | None = None, **arguments: t.Any
     ) -> list[t.Any]:
@@ -115,6 +128,11 @@ class Aws:
             raise explain(error, where, self.profile) from error
 
 
+def _demand_boto3() -> None:
+    if _MISSING is not None:
+        raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
+
+
 def own_region(profile: str | None) -> str:
     """Return the region of a profile, or of the environment; `""` when it has none.
 
@@ -122,8 +140,7 @@ def own_region(profile: str | None) -> str:
         MissingToolError: boto3 is not installed.
         CredentialsError: there is no such profile, or its settings are broken.
     """
-    if _MISSING is not None:
-        raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
+    _demand_boto3()
     try:
         return boto3.Session(profile_name=profile).region_name or ""
     except exceptions.BotoCoreError as error:
