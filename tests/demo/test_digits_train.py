@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -61,6 +62,21 @@ def test_other_settings_are_refused_by_name(digits: Digits, tmp_path: Path) -> N
     message = r"trained with layers \(64, 16, 10\) \(now \(64, 8, 10\)\), learning_rate 0\.1 \(now 0\.2\)\. Restore"
     with pytest.raises(DigitsError, match=message):
         trained(digits, tmp_path, settings=other)
+
+
+def test_sigterm_ends_it_with_the_epoch(digits: Digits, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        stop = train.Stop()
+        signal.raise_signal(signal.SIGTERM)
+        state = train.train(
+            digits=digits, settings=SETTINGS, epochs=EPOCHS, checkpoints=tmp_path, world=Alone(), stop=stop
+        )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (state.epoch, checkpoint.require(tmp_path).epoch) == (1, 1)
+    assert "caught SIGTERM: ending after epoch 1, checkpoint saved" in capsys.readouterr().out
+    assert np.array_equal(trained(digits, tmp_path).parameters, trained(digits, tmp_path / "straight").parameters)
 
 
 def mpirun(ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:

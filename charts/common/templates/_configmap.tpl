@@ -1,20 +1,13 @@
 {{/* common.stopScript: what runs in a container before its pod is ended. The kubelet would signal only the first process: bash, which waits for
-     the recipe's program and cannot pass a signal on, or sshd, whose end takes the ranks with it. */}}
+     the recipe's program and cannot pass a signal on. */}}
 {{- define "common.stopScript" -}}
 #!/bin/bash
-if [ "$(</proc/1/comm)" != bash ]; then
-  # A worker: mpirun, which is stopped too, ends its ranks. This waits until nothing but sshd is left, or the grace period is over.
-  while processes=(/proc/[0-9]*) && [ "${#processes[@]}" -gt 2 ]; do
-    sleep 0.1
-  done
-  exit 0
-fi
 # bash first, so that it runs nothing more once its program has ended.
 kill -TERM 1
 for process in /proc/[0-9]*; do
   pid="${process#/proc/}"
-  # What reads from a pipe (tee) ends with what feeds it, and has to stay until then; so has the ssh that mpirun works through.
-  if [ "$pid" != 1 ] && [ "$pid" != $$ ] && [[ "$(readlink "$process/fd/0")" != pipe:* ]] && [ "$(<"$process/comm")" != ssh ]; then
+  # What reads from a pipe (tee) ends with what feeds it, and has to stay until then.
+  if [ "$pid" != 1 ] && [ "$pid" != $$ ] && [[ "$(readlink "$process/fd/0")" != pipe:* ]]; then
     kill -TERM "$pid"
   fi
 done 2>/dev/null
@@ -22,7 +15,7 @@ exit 0
 {{- end }}
 
 {{/* common.scriptConfigMap: the ConfigMap that carries the scripts, text unchanged.
-     Context: root; component; name; scripts (map: file name to text).
+     Context: root; component; name; scripts (map: file name to text; a `stop.sh` among them replaces ours).
      Text stands in a literal block, for the sake of those who read manifests and their differences; text that YAML's block cannot
      carry unchanged (control characters, carriage returns, Unicode line breaks) stands in quotes instead. */}}
 {{- define "common.scriptConfigMap" -}}
@@ -33,7 +26,7 @@ metadata:
   labels:
     {{- include "common.labels" . | nindent 4 }}
 data:
-{{- range $file, $text := merge (dict "stop.sh" (include "common.stopScript" .)) .scripts }}
+{{- range $file, $text := merge .scripts (dict "stop.sh" (include "common.stopScript" .)) }}
 {{- if regexMatch "[^\\t\\n\\x20-\\x7E\\x{A0}-\\x{2027}\\x{202A}-\\x{D7FF}\\x{E000}-\\x{FEFE}\\x{FF00}-\\x{FFFD}\\x{10000}-\\x{10FFFF}]" $text }}
   {{ $file }}: {{ printf "%s\n" $text | toJson }}
 {{- else }}

@@ -3,15 +3,19 @@
 """Step `train`: DistributedDataParallel, one process per rank.
 
 The ranks find each other by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which the operator (or torchrun) sets.
-Every epoch ends with a checkpoint; started again, training goes on after the newest one.
+Every epoch ends with a checkpoint; started again, training goes on after the newest one. After SIGTERM to any rank all
+of them end with the epoch they are in, as failed: a master that ended well would have the operator call the job done.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import torch
 from torch import distributed, nn
@@ -19,6 +23,26 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler
 
 from digits_torch.network import DigitsError, load_checkpoint, load_data, network, run, save_checkpoint
+
+# What a shell makes of a program that SIGTERM ended.
+_ENDED_BY_SIGTERM = 128 + signal.SIGTERM
+
+
+class Stop:
+    """Whether any rank was told to end, from the moment on at which this was made."""
+
+    def __init__(self) -> None:
+        self._told = False
+        signal.signal(signal.SIGTERM, self._tell)
+
+    def agreed(self) -> bool:
+        """Return whether one was: the same on all ranks, which are told one by one, and all have to ask."""
+        told = torch.tensor(float(self._told))
+        distributed.all_reduce(told)
+        return bool(told)
+
+    def _tell(self, _number: int, _frame: FrameType | None) -> None:
+        self._told = True
 
 
 def shifted(images: torch.Tensor) -> torch.Tensor:
@@ -45,8 +69,8 @@ def train_epoch(
     return float(sums[0] / sums[2]), float(sums[1] / sums[2])
 
 
-def train(options: argparse.Namespace) -> None:
-    """Train until `options.epochs` are done in all."""
+def train(options: argparse.Namespace, stop: Stop) -> bool:
+    """Train until `options.epochs` are done in all, or until `stop`; return whether they are."""
     rank, size = distributed.get_rank(), distributed.get_world_size()
     say: Callable[[str], None] = (lambda line: print(line, flush=True)) if rank == 0 else (lambda _line: None)
     dataset = load_data(options.data, "train")
@@ -81,7 +105,11 @@ def train(options: argparse.Namespace) -> None:
         if rank == 0:
             saved = {"model": model.module.state_dict(), "momentum": optimizer.state_dict()["state"]}
             save_checkpoint(options.checkpoints, {**saved, "epoch": epoch, "hidden": options.hidden})
+        if stop.agreed() and epoch < options.epochs:
+            say(f"caught SIGTERM: ending after epoch {epoch}, checkpoint saved")
+            return False
     say(f"trained to epoch {max(done, options.epochs)} in {time.monotonic() - begun:.1f} s")
+    return True
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -97,12 +125,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
 
+    stop = Stop()
     distributed.init_process_group("gloo")
     try:
-        train(options)
+        finished = train(options, stop)
         distributed.barrier()  # nobody leaves while rank 0 still writes
     finally:
         distributed.destroy_process_group()
+    if not finished:
+        sys.exit(_ENDED_BY_SIGTERM)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 
 Every rank holds the whole model and takes its share of each batch; one all-reduce per batch adds up gradient, loss and
 hits. The order of the samples and their shifts depend on seed and epoch alone, so neither the number of ranks nor
-being killed and resumed changes what is computed.
+being killed and resumed changes what is computed. After SIGTERM to any rank all of them end with the epoch they are in,
+whose checkpoint is saved.
 
 Start it under `python3 -m mpi4py`: an error on one rank then ends all of them instead of leaving them waiting.
 """
@@ -13,9 +14,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import signal
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 
@@ -76,8 +80,31 @@ def start_state(directory: Path, settings: Settings, world: World) -> Checkpoint
     )
 
 
-def train(*, digits: Digits, settings: Settings, epochs: int, checkpoints: Path, world: World) -> Checkpoint:
-    """Train until `epochs` are done in all, with a checkpoint after each, and return the last state."""
+class Stop:
+    """Whether this process was told to end, from the moment on at which it was made."""
+
+    def __init__(self) -> None:
+        self._told = False
+        signal.signal(signal.SIGTERM, self._tell)
+
+    def __call__(self) -> bool:
+        """Return whether it was."""
+        return self._told
+
+    def _tell(self, _number: int, _frame: FrameType | None) -> None:
+        self._told = True
+
+
+def train(
+    *,
+    digits: Digits,
+    settings: Settings,
+    epochs: int,
+    checkpoints: Path,
+    world: World,
+    stop: Callable[[], bool] = lambda: False,
+) -> Checkpoint:
+    """Train until `epochs` are done in all or `stop` says so, with a checkpoint after each; return the last state."""
     state = start_state(checkpoints, settings, world)
     say = print if world.rank == 0 else _say_nothing
     layers = "-".join(str(width) for width in settings.layers)
@@ -98,6 +125,10 @@ def train(*, digits: Digits, settings: Settings, epochs: int, checkpoints: Path,
             f"  {speed:,.0f} images/s",
             flush=True,
         )
+        # Ranks are told one by one, and go on or end together.
+        if world.sum(np.array([float(stop())]))[0]:
+            say(f"caught SIGTERM: ending after epoch {epoch}, checkpoint saved", flush=True)
+            break
     say(f"trained to epoch {state.epoch} in {time.monotonic() - begun:.1f} s; checkpoints in {checkpoints}", flush=True)
     return state
 
@@ -115,7 +146,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
 
-    world = Mpi()
+    world, stop = Mpi(), Stop()
     digits = dataset.load(options.data, "train")
     settings = Settings(
         layers=(dataset.PIXELS, *options.hidden, dataset.CLASSES),
@@ -125,7 +156,14 @@ def main(argv: list[str] | None = None) -> None:
         seed=options.seed,
         data_sha256=hashlib.sha256(digits.images.tobytes() + digits.labels.tobytes()).hexdigest(),
     )
-    train(digits=digits, settings=settings, epochs=options.epochs, checkpoints=options.checkpoints, world=world)
+    train(
+        digits=digits,
+        settings=settings,
+        epochs=options.epochs,
+        checkpoints=options.checkpoints,
+        world=world,
+        stop=stop,
+    )
 
 
 def _check_settings(directory: Path, found: Settings, wanted: Settings) -> None:

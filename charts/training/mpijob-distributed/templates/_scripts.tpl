@@ -46,3 +46,68 @@ done </etc/mpi/hostfile
       "command" (include "common.words" $words)
       "post" .Values.launcher.post_script) }}
 {{- end }}
+
+{{/* mpijob-distributed.stopScript: what runs in a container before its pod is ended. The kubelet would signal only the first process: the
+     launcher's bash, which waits for mpirun, or sshd, whose end takes the ranks with it. And an mpirun that is signalled ends its ranks
+     within two seconds. So every worker tells its own ranks, which then have the whole grace period; mpirun ends with them. */}}
+{{- define "mpijob-distributed.stopScript" -}}
+#!/bin/bash
+if [ "$(</proc/1/comm)" = bash ]; then
+  # The launcher. bash runs nothing more once mpirun has ended.
+  kill -TERM 1
+  # Where the launcher alone has to go, its mpirun is left to tell the ranks. The ssh it works through has to stay until then.
+  (
+    sleep 20
+    for process in /proc/[0-9]*; do
+      pid="${process#/proc/}"
+      if [ "$pid" != 1 ] && [ "$pid" != "$BASHPID" ] && [ "$(<"$process/comm")" != ssh ]; then
+        kill -TERM "$pid"
+      fi
+    done
+  ) </dev/null >/dev/null 2>&1 &
+  exit 0
+fi
+
+# A worker. Its ranks are the scripts that mpirun started, and what these started.
+declare -A stdin=()
+for process in /proc/[0-9]*; do
+  words=()
+  mapfile -d '' -t words <"$process/cmdline"
+  if [ "${words[*]}" = "/bin/bash /etc/config/train-script.sh" ]; then
+    stdin[${process#/proc/}]="$(readlink "$process/fd/0")"
+  fi
+done 2>/dev/null
+
+# parent PID: prints its parent, 0 for one that is gone.
+parent() {
+  local key value
+  while read -r key value; do
+    if [ "$key" = PPid: ]; then
+      echo "$value"
+      return
+    fi
+  done <"/proc/$1/status"
+  echo 0
+}
+
+# Scripts first, so that they run nothing more once their programs have ended.
+kill -TERM "${!stdin[@]}" 2>/dev/null
+for process in /proc/[0-9]*; do
+  pid="${process#/proc/}"
+  script="$(parent "$pid")"
+  while [ "$script" -gt 1 ] && ! [ -v "stdin[$script]" ]; do
+    script="$(parent "$script")"
+  done
+  here="$(readlink "$process/fd/0")"
+  # What reads from a pipe of its script (tee) ends with what feeds it, and has to stay until then.
+  if [ -v "stdin[$script]" ] && [[ "$here" != pipe:* || "$here" = "${stdin[$script]}" ]]; then
+    kill -TERM "$pid"
+  fi
+done 2>/dev/null
+
+# The container ends with sshd: not before nothing else is left, or the grace period is over.
+while processes=(/proc/[0-9]*) && [ "${#processes[@]}" -gt 2 ]; do
+  sleep 0.1
+done
+exit 0
+{{- end }}
