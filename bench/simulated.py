@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 import sys
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from setting import Setting
 
@@ -23,11 +24,13 @@ class Nodes:
 
     setting: Setting
     count: int
+    # Pods outlive their node for a while, and would take the room of another one of its name.
+    name: str = field(default_factory=lambda: f"kwok-{secrets.token_hex(3)}")
 
     @property
     def label(self) -> dict[str, str]:
         """The label of these nodes and of no others."""
-        return {"mlops.eks/bench": self.setting.namespace}
+        return {"mlops.eks/bench": self.name}
 
     @property
     def affinity(self) -> dict[str, t.Any]:
@@ -55,7 +58,7 @@ class Nodes:
 
     def _node(self, index: int) -> dict[str, t.Any]:
         metadata = {
-            "name": f"kwok-{self.setting.namespace}-{index}",
+            "name": f"{self.name}-{index}",
             "labels": self.label,
             "annotations": {_TAINT: "fake"},
         }

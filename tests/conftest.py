@@ -8,12 +8,19 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+# How long an example takes says more about what else the machine does.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 
 def _importable(name: str, *path: Path) -> None:
@@ -61,19 +68,37 @@ def playbook(name: str, *arguments: str, inventory: str = "inventory/") -> subpr
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="session")
-def native_cluster() -> Iterator[Cluster]:
-    """The cluster `make test` started, or one started here and removed again."""
-    given = os.environ.get("MLOPS_EKS_TEST_KUBECONFIG")
-    if given:
-        yield Cluster(name=Path(given).parent.name, kubeconfig=given)
-        return
-    name = f"test-{os.getpid()}"
-    where = ["-e", f"local_cluster_name={name}", "-e", f"kubeconfig=/var/lib/mlops-eks/{name}/kubeconfig"]
-    up = playbook("test_cluster.yml", *where)
+@contextmanager
+def made(name: str, book: str, *arguments: str) -> Iterator[Cluster]:
+    """A native cluster that a playbook makes, and that is removed again."""
+    where = ["-e", f"local_cluster_name={name}", "-e", f"kubeconfig=/var/lib/mlops-eks/{name}/kubeconfig", *arguments]
+    up = playbook(book, *where)
     if up.returncode != 0:
         pytest.fail(f"cluster {name} did not come up:\n{up.stdout[-4000:]}{up.stderr[-2000:]}")
     try:
         yield Cluster(name=name, kubeconfig=f"/var/lib/mlops-eks/{name}/kubeconfig")
     finally:
         playbook("local_cluster.yml", *where, "-e", "local_cluster_state=absent")
+
+
+def given(variable: str) -> Cluster | None:
+    """The cluster whose kubeconfig the environment names."""
+    kubeconfig = os.environ.get(variable)
+    return Cluster(name=Path(kubeconfig).parent.name, kubeconfig=kubeconfig) if kubeconfig else None
+
+
+@pytest.fixture(scope="session")
+def native_cluster() -> Iterator[Cluster]:
+    """The cluster `make test` started, or one started here and removed again."""
+    found = given("MLOPS_EKS_TEST_KUBECONFIG")
+    with nullcontext(found) if found else made(f"test-{os.getpid()}", "test_cluster.yml") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def second_cluster() -> Iterator[Cluster]:
+    """A second cluster, without operators: no other process of the tests uses it at the same time."""
+    found = given("MLOPS_EKS_TEST_KUBECONFIG_2")
+    bare = ("-e", "local_cluster_provider=native", "-e", '{"cluster_addons_enabled": []}')
+    with nullcontext(found) if found else made(f"second-{os.getpid()}", "local_cluster.yml", *bare) as cluster:
+        yield cluster

@@ -96,7 +96,9 @@ options:
     type: list
     elements: str
   run_id:
-    description: Name of the run's directory under O(runs_dir). When omitted, a new one.
+    description:
+      - Name of the run's directory under O(runs_dir). When omitted, a new one.
+      - Steps of one run have the same; a run that is stopped between two of them is known by it.
     type: str
   runs_dir:
     description: Directory for the evidence, relative to the working directory.

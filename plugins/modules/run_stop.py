@@ -10,9 +10,12 @@ module: run_stop
 short_description: Cancel a run, evidence first
 description:
   - Takes the run's lock from the controller that follows it, if one does, and marks the running and kept steps as
-    cancelled in the ledger; then copies pods and logs of everything installed for the run, and uninstalls it.
-  - That controller ends its step as C(cancelled) when the workload goes away; one that waits for the next attempt
-    does so within 15 seconds.
+    cancelled in the ledger; then uninstalls everything installed for the run, and keeps its pods and logs up to their
+    last words, for which it waits as long as the pods' grace period.
+  - That controller ends its step as C(cancelled) when the workload goes away, or within 2 seconds when it waits for the
+    next attempt.
+  - A run that is between two steps does not begin the next one, which then fails as C(cancelled). A run that begins
+    later, by another run id, is not concerned.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import typing as t
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from ansible.utils.display import Display
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.plugin_utils.guard import guarded
+from ansible_collections.mlops.eks.plugins.plugin_utils.reader import is_unread
 from ansible_collections.mlops.eks.plugins.plugin_utils.unbroken import unbroken
 
 Say = Callable[[str], None]
@@ -103,7 +105,7 @@ def _vaulted(value: t.Any) -> Iterator[str]:
 
 
 def _die_with_parent() -> None:
-    """End this worker when ansible-playbook is killed without a chance to end it.
+    """End this worker when ansible-playbook is killed without a chance to end it, or hangs for want of a reader.
 
     A worker has a session of its own, so it would outlive its play unseen, keep the lock and refuse the next run.
     """
@@ -113,6 +115,8 @@ def _die_with_parent() -> None:
 
     def watch() -> None:
         while os.getppid() == parent.pid:
+            if is_unread(parent.pid):
+                os.kill(parent.pid, signal.SIGTERM)
             threading.Event().wait(_WATCHED)
         os._exit(1)
 

@@ -5,15 +5,12 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import tempfile
 import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
-from plays import Play, ansible_playbook
 from space import Space, fresh
 
 
@@ -42,27 +39,8 @@ def one_ray(name: str) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def second_kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the kubeconfig of a second cluster: one that is given, or one that lives as long as the session."""
-    given = os.environ.get("MLOPS_EKS_TEST_KUBECONFIG_2")
-    if given:
-        yield given
-        return
-    name = f"second-{os.getpid()}"
-    role = {"ansible.builtin.import_role": {"name": "mlops.eks.local_cluster"}}
-    path = tmp_path_factory.mktemp("second") / "play.yml"
-    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]), encoding="utf-8")
-    command = [ansible_playbook(), str(path), "-e", f"local_cluster_name={name}", "-e", "local_cluster_provider=native"]
-    try:
-        Play(command).end(seconds=600)
-        yield f"/var/lib/mlops-eks/{name}/kubeconfig"
-    finally:
-        Play([*command, "-e", "local_cluster_state=absent"]).end(seconds=600)
-
-
 @pytest.fixture
-def second_space(second_kubeconfig: str, tmp_path: Path) -> Iterator[Space]:
+def second_space(second_cluster: t.Any, tmp_path: Path) -> Iterator[Space]:
     """Return an empty namespace on the second cluster."""
-    with fresh(second_kubeconfig, tmp_path, host="west") as found:
+    with fresh(second_cluster.kubeconfig, tmp_path, host="west") as found:
         yield found

@@ -66,6 +66,7 @@ class Play:
 
     def __init__(self, command: list[str]) -> None:
         self.text = ""
+        self._left = False
         self.started = time.monotonic()
         self.process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -75,8 +76,16 @@ class Play:
         self._reader.start()
 
     def _read(self) -> None:
-        for line in t.cast(t.IO[str], self.process.stdout):
-            self.text += line
+        with t.cast(t.IO[str], self.process.stdout) as output:
+            for line in output:
+                self.text += line
+                if self._left:
+                    return
+
+    def leave(self) -> None:
+        """Read no further than the next line, as `| head` does, and close the pipe."""
+        self._left = True
+        self._reader.join(PATIENCE)
 
     def shows(self, text: str, seconds: float = PATIENCE) -> None:
         """Wait until the play has printed `text`."""
@@ -120,7 +129,6 @@ class Play:
             self.kill()
             raise AssertionError(f"still running after {seconds:g} s:\n{self.text}") from None
         self._reader.join(5)
-        t.cast(t.IO[str], self.process.stdout).close()
         assert "Traceback" not in self.text, self.text
         assert found == rc if rc is not None else found != 0, f"exit code {found}:\n{self.text}"
         return self.text

@@ -5,12 +5,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 import typing as t
 
 Json = dict[str, t.Any]
 IMAGE = "localhost/mlops-eks/base:0.1.0"
 JOB = "data-prep/data-process"
 SERVER = "serving/generic-server"
+# What a container writes when it has come to its gate, and what `Space.open_gate` writes to let it go on.
+CLOSED, OPEN = "/tmp/gate", "/tmp/go"
+GATE = f"touch {CLOSED}; while [ ! -e {OPEN} ]; do sleep 0.1; done"
+_TICKING = f"touch {CLOSED}; i=0; while [ ! -e {OPEN} ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
 
 
 def job(*commands: str, **more: t.Any) -> Json:
@@ -27,8 +32,13 @@ def job(*commands: str, **more: t.Any) -> Json:
 
 def gated(*commands: str) -> Json:
     """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
-    loop = "i=0; while [ ! -e /tmp/go ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
-    return job(loop, "echo went", *commands)
+    return job(_TICKING, "echo went", *commands)
+
+
+def saving(*, seconds: float = 0) -> Json:
+    """Return a `gated` Job whose trainer says so when SIGTERM let it save, which takes it some seconds."""
+    trainer = f"trap 'sleep {seconds:g}; echo caught SIGTERM, checkpoint saved; exit 0' TERM; {_TICKING}"
+    return job(f"bash -c {shlex.quote(trainer)}", "echo went")
 
 
 def ticks(lines: list[str]) -> list[int]:

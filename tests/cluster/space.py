@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 from plays import Play, ansible_playbook, kubectl_binary, until
-from samples import JOB, Json
+from samples import CLOSED, JOB, OPEN, Json
 
 
 @dataclass(kw_only=True)
@@ -101,10 +101,13 @@ class Space:
 
     def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
         """Run kubectl in the namespace and return what it printed."""
-        command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, "--namespace", self.namespace, *arguments]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, errors="replace")
+        done = self._kubectl(*arguments, stdin=stdin)
         assert done.returncode == 0 or not check, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
+
+    def _kubectl(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, "--namespace", self.namespace, *arguments]
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, errors="replace")
 
     def apply(self, document: Json) -> None:
         """Create or change one object."""
@@ -133,15 +136,41 @@ class Space:
         found = self.kubectl("get", "configmap", f"mlops-eks-{release}", "-o", "json", "--ignore-not-found")
         return {step: json.loads(text) for step, text in json.loads(found)["data"].items()} if found else {}
 
-    def open_gate(self, workload: str = "job/data-process-run") -> None:
-        """Let a `gated` Job go on; its pod may be ready a moment before one can enter it."""
-        opened = ("exec", workload, "--", "sh", "-c", "touch /tmp/go && echo opened")
-        until(lambda: "opened" in self.kubectl(*opened, check=False), f"the gate of {workload} opens")
+    def share(self, claim: str) -> Path:
+        """Make a claim that any number of pods mount, and return the directory of this machine that they share."""
+        path, size = self.directory / claim, {"storage": "1Gi"}
+        path.mkdir()
+        path.chmod(0o777)
+        volume, both = f"{self.namespace}-{claim}", {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+        held = {**both, "capacity": size, "hostPath": {"path": str(path)}}
+        self.apply({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": held})
+        wanted = {**both, "resources": {"requests": size}, "volumeName": volume}
+        self.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": claim}, "spec": wanted})
+        return path
 
-    def open_gate_when_ready(self) -> None:
-        """Wait until the gated Job runs, then let it go on."""
-        until(lambda: any(job["status"].get("ready") for job in self.get("jobs")), "the job runs")
-        self.open_gate()
+    def evict(self, name: str) -> None:
+        """Let a pod be evicted, as a drain does."""
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{name}/eviction"
+        self.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+
+    def open_gate(self) -> None:
+        """Let the pod that waits at a gate go on.
+
+        It may end before it has answered that its gate is open; then its end is the answer.
+        """
+        pod = until(self._pod_at_gate, "a pod waits at its gate")
+        until(lambda: self._does(pod, f"touch {OPEN}") or pod not in self._running(), f"the gate of pod {pod} opens")
+
+    def _pod_at_gate(self) -> str | None:
+        return next((pod for pod in self._running() if self._does(pod, f"test -e {CLOSED}")), None)
+
+    def _running(self) -> list[str]:
+        pods = self.get("pods", "--field-selector", "status.phase=Running")
+        return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+
+    def _does(self, pod: str, command: str) -> bool:
+        return self._kubectl("exec", pod, "--", *command.split()).returncode == 0
 
     def record(self, step: str) -> Json:
         """Return the newest record of a step."""

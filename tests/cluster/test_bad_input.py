@@ -153,14 +153,14 @@ HOSTS = {
     ),
     "unreadable kubeconfig": Host(
         lambda space: {"kubeconfig": _file(space, "broken", "clusters: [")},
-        ("broken.kubeconfig: cannot be read", "Write it anew"),
+        ("broken.kubeconfig:1: cannot be read", "Write it anew"),
     ),
     "kubeconfig without a cluster": Host(
         lambda space: {"kubeconfig": _file(space, "empty", "kind: Config\n")},
         ("empty.kubeconfig: it names no cluster",),
     ),
     "unknown context": Host(lambda _: {"kube_context": "absent"}, ("no context 'absent'", "Known: ")),
-    "no permission": Host(_nobody, ('cannot get resource "secrets"', "Ask the cluster's owner")),
+    "no permission": Host(_nobody, ('cannot get resource "configmaps"', "Ask the cluster's owner")),
     "wrong credentials": Host(_expired, ("refuses these credentials (401)",)),
     "absent namespace": Host(
         lambda _: {"kube_namespace": "absent-one"},

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 import pytest
-from plays import until
+from plays import Play, until
 from proxy import relayed
 from samples import consecutive, gated, job, ticks
 from space import Space
@@ -15,12 +16,20 @@ from space import Space
 pytestmark = pytest.mark.cluster
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_killed_controller_is_followed_by_the_next_one(space: Space, how: signal.Signals) -> None:
+WAYS: dict[str, Callable[[Play], None]] = {
+    "SIGKILL": lambda play: play.send(signal.SIGKILL),
+    "Ctrl-C": lambda play: play.send(signal.SIGINT),
+    "SIGTERM": lambda play: play.send(signal.SIGTERM),
+    "nobody reads it": Play.leave,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_killed_controller_is_followed_by_the_next_one(space: Space, way: str) -> None:
     pipeline = space.pipeline(train=gated(), evaluate=job("echo c"))
     first = space.start("train", pipeline=pipeline)
     first.shows("tick 3")
-    first.send(how)
+    WAYS[way](first)
     first.end(rc=None)
     begun = space.ledger()["train"]
     assert begun["outcome"] == "running"

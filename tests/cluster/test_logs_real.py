@@ -11,7 +11,7 @@ import typing as t
 import pytest
 import yaml
 from plays import until
-from samples import IMAGE, JOB, Json, consecutive, gated, job, ticks
+from samples import GATE, IMAGE, JOB, Json, consecutive, gated, job, ticks
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -127,10 +127,10 @@ def _short_lived(name: str, script: str) -> Json:
 
 
 def test_a_pod_deleted_as_soon_as_it_ends_leaves_its_whole_log(space: Space) -> None:
-    space.apply(_short_lived("brief", "while [ ! -e /tmp/go ]; do sleep 0.1; done; seq 1 5000; sleep 0.5"))
+    space.apply(_short_lived("brief", f"{GATE}; seq 1 5000; sleep 0.5"))
     play = space.start_task("workload_wait", kind="Job", name="brief", timeout=90)
     play.shows("1 running")
-    space.open_gate("job/brief")
+    space.open_gate()
     play.end()
 
     assert archive(space, "brief") == "".join(f"{number}\n" for number in range(1, 5001)).encode()

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from outsiders import noticed
 from plays import until
-from samples import gated, job
+from samples import job, saving
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -43,15 +44,13 @@ def test_silence_and_waiting_end_a_step_each_in_its_own_words(space: Space) -> N
 
 
 def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space) -> None:
-    play = space.start("train", pipeline=space.pipeline(train=gated()), retries=1, retry_backoff=1)
-    until(lambda: any(job["status"].get("ready") for job in space.get("jobs")), "the job runs")
+    play = space.start("train", pipeline=space.pipeline(train=saving()), retries=1, retry_backoff=1)
+    play.shows("tick 1")
     (first,) = space.names("pods")
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": first}}
-    path = f"/api/v1/namespaces/{space.namespace}/pods/{first}/eviction"
-    space.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+    space.evict(first)
     until(lambda: space.ledger().get("train", {}).get("tried"), "the ledger counts the first attempt")
     until(lambda: [name for name in space.names("pods") if name != first], "the second attempt has a pod")
-    space.open_gate_when_ready()
+    space.open_gate()
     shown = play.end()
 
     assert "attempt 1 of 2 failed after" in shown
@@ -63,9 +62,24 @@ def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space)
     assert before["object"] == f"Pod/{first}"
     evidence = space.evidence("train")
     earlier = evidence / before["evidence"]
-    assert "tick 1" in next((earlier / "logs").iterdir()).read_text(encoding="utf-8")
+    log = next((earlier / "logs").iterdir()).read_text(encoding="utf-8").splitlines()
+    assert log[0] == "tick 1"
+    assert "caught SIGTERM, checkpoint saved" in log
     assert json.loads((earlier / "step.json").read_text(encoding="utf-8"))["outcome"] == "failed"
     assert first not in " ".join(path.name for path in (evidence / "logs").iterdir())
     report = next(space.runs.glob("*/report.html")).read_text(encoding="utf-8")
     assert "attempt-1" in report
     assert space.releases() == []
+
+
+def test_an_eviction_after_the_notice_of_a_spot_interruption_is_told_as_one(space: Space) -> None:
+    """In this file, since another eviction on the same node would be taken for one as well."""
+    play = space.start("train", pipeline=space.pipeline(train=saving()))
+    play.shows("tick 1")
+    (found,) = space.get("pods")
+    with noticed(space, found["spec"]["nodeName"]):
+        space.evict(found["metadata"]["name"])
+        shown = play.end(2)
+    cause = space.record("train")["cause"]
+    assert (cause["reason"], cause["category"]) == ("SpotInterrupted", "node_lost")
+    assert "EC2 took its spot instance" in shown

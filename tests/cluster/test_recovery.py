@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from plays import ROOT, helm_binary, until
-from samples import JOB, Json, gated, job, ticks
+from samples import JOB, Json, consecutive, gated, job, saving, ticks
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -57,7 +57,7 @@ def test_a_failed_step_is_run_again(space: Space) -> None:
 
 
 def test_a_run_that_is_stopped_keeps_its_evidence_first(space: Space) -> None:
-    pipeline = space.pipeline(train=gated(), evaluate=job("echo c"))
+    pipeline = space.pipeline(train=saving(), evaluate=job("echo c"))
     play = space.start("train", pipeline=pipeline)
     play.shows("tick 3")
 
@@ -72,12 +72,56 @@ def test_a_run_that_is_stopped_keeps_its_evidence_first(space: Space) -> None:
     assert space.record("train")["outcome"] == "cancelled"
     assert space.releases() == []
     (log,) = space.runs.glob("*-run-stop-*/east/run/logs/*.log")
-    assert ticks(log.read_text(encoding="utf-8").splitlines())[:3] == [1, 2, 3]
+    kept = log.read_text(encoding="utf-8").splitlines()
+    assert ticks(kept)[:3] == [1, 2, 3]
+    assert "caught SIGTERM, checkpoint saved" in kept
     assert ticks(space.log("train"))[:3] == [1, 2, 3]
 
     assert "changed=0" in space.play("stop", release="run")
     until(lambda: not space.get("pods"), "the pods are gone")
     assert "changed=1" in space.play("train", pipeline=space.pipeline(train=job("echo anew")))
+
+
+def test_the_last_words_of_a_workload_that_somebody_deletes_are_kept(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=saving(seconds=3)))
+    play.shows("tick 3")
+
+    space.kubectl("delete", "jobs", "--all", "--wait=false")
+    shown = play.end(rc=2)
+
+    assert "deleted; waiting for" in shown
+    assert "| caught SIGTERM, checkpoint saved" in shown
+    assert "caught SIGTERM, checkpoint saved" in space.log("train")
+    assert consecutive(ticks(space.log("train")))
+    record = space.record("train")
+    assert (record["outcome"], record["cause"]["reason"]) == ("lost", "Deleted")
+    (pod,) = record["pods"]
+    assert pod["containers"][0]["exit_code"] == 143
+    assert space.releases() == []
+
+
+def test_a_step_that_ran_into_its_limit_may_save(space: Space) -> None:
+    step: Json = {"release": "run", "chart": JOB, "values": saving(seconds=3)}
+    shown = space.task("helm_step", 2, **step, timeout=10)
+
+    assert "timed_out after" in shown
+    assert "caught SIGTERM, checkpoint saved" in space.log("run")
+    assert consecutive(ticks(space.log("run")))
+    (pod,) = space.record("run")["pods"]
+    (container,) = pod["containers"]
+    assert (container["exit_code"], container["log_lines"]) == (143, len(space.log("run")))
+    assert space.releases() == []
+
+
+def test_pods_that_outlive_their_workload_are_named(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=gated()))
+    play.shows("tick 3")
+
+    space.kubectl("delete", "jobs", "--all", "--cascade=orphan")
+    shown = play.end(rc=2)
+
+    (left,) = space.names("pods")
+    assert f"it was deleted while it ran, and {left} still there" in shown
 
 
 def test_stop_in_check_mode_stops_nothing(space: Space) -> None:

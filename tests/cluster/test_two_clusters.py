@@ -22,10 +22,10 @@ def test_two_clusters_run_side_by_side_and_are_reported_apart(space: Space, seco
     play = space.start("train", pipeline=space.pipeline(prepare=job("echo a"), train=gated()), inventory=inventory)
     # Both are at their gates at the same time; the first to pass does not wait for the other.
     play.shows("east | run | data-process-run-")
-    second_space.open_gate_when_ready()
+    second_space.open_gate()
     play.shows("| went")
     assert "went" not in "".join(line for line in play.text.splitlines() if line.startswith("east"))
-    space.open_gate_when_ready()
+    space.open_gate()
     shown = play.end()
 
     assert "east | run | Job/data-process-run: succeeded" in shown

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from plays import ROOT, until
-from samples import IMAGE, JOB, Json, job
+from samples import GATE, IMAGE, JOB, Json, job
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -57,7 +57,7 @@ def _replica(script: str) -> Json:
 
 def test_somebody_elses_mpi_job(space: Space) -> None:
     """Launcher and worker without MPI: how the operator reports them is what counts here."""
-    launcher = "echo from the launcher; while [ ! -e /tmp/go ]; do sleep 0.1; done"
+    launcher = f"echo from the launcher; {GATE}"
     space.apply(
         {
             "apiVersion": "kubeflow.org/v2beta1",
@@ -76,7 +76,7 @@ def test_somebody_elses_mpi_job(space: Space) -> None:
     play = space.start_task("mpi_job_wait", name="hello", timeout=90)
     play.shows("| from the launcher")
     until(lambda: "from" in space.kubectl("logs", "hello-worker-0", check=False), "the worker spoke")
-    space.open_gate("job/hello-launcher")
+    space.open_gate()
     shown = play.end()
 
     record = space.record("hello")

@@ -55,30 +55,9 @@ _CHARTS = {"prepare": JOB, "flaky": JOB, "train": "training/mpijob-distributed",
 
 def write(space: Space, names: tuple[str, ...]) -> Path:
     """Write the pipeline of the steps `names`, make the volume for its diary, and return the pipeline's directory."""
-    shared = space.directory / "shared"
-    shared.mkdir(mode=0o777)
-    shared.chmod(0o777)
-    for document in _volume(space.namespace, shared):
-        space.apply(document)
+    space.share("pv-fsx")
     steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 900} for step in names]
     return space.pipeline_of("run", steps, RECIPES)
-
-
-def _volume(namespace: str, directory: Path) -> Iterator[Json]:
-    size: Json = {"storage": "1Gi"}
-    common: Json = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
-    yield {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": namespace},
-        "spec": {**common, "capacity": size, "hostPath": {"path": str(directory)}},
-    }
-    yield {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "pv-fsx"},
-        "spec": {**common, "resources": {"requests": size}, "volumeName": namespace},
-    }
 
 
 def verify(space: Space, steps: tuple[str, ...], *, server_starts: int = 1) -> list[str]:
@@ -92,7 +71,7 @@ def verify(space: Space, steps: tuple[str, ...], *, server_starts: int = 1) -> l
 
 
 def _executions(space: Space, steps: tuple[str, ...], server_starts: int) -> Iterator[str]:
-    diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / "shared/diary").read_text().splitlines())
+    diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / "pv-fsx/diary").read_text().splitlines())
     for step in steps:
         if step == SERVE and not 1 <= diary[f"begin {SERVE}"] <= server_starts:
             yield f"{SERVE}: started {diary[f'begin {SERVE}']} times"

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import typing as t
 from pathlib import Path
+from types import ModuleType
 
+import hostile
 import pytest
-from fault import Setting
-from hostile import faults
+import stops
+from fault import Result, Setting
 from interrupt import interrupt
 
 pytestmark = pytest.mark.cluster
@@ -30,7 +32,16 @@ def test_a_killed_controller_costs_a_re_run(setting: Setting) -> None:
 
 
 def test_a_hostile_server_changes_nothing(setting: Setting) -> None:
-    (fault,) = (fault for fault in faults() if fault.name == "api@truncated")
-    found = fault.run(setting)
+    assert _run(setting, hostile, "api@truncated").injected > 0
+
+
+def test_a_run_that_is_stopped_between_two_steps_begins_no_other(setting: Setting) -> None:
+    assert _run(setting, stops, "stopped-between-steps").injected == 1
+
+
+def _run(setting: Setting, source: ModuleType, name: str) -> Result:
+    """Inject one fault, after which nothing may be wrong."""
+    (fault,) = (fault for fault in source.faults() if fault.name == name)
+    found: Result = fault.run(setting)
     assert found.violations == ()
-    assert found.injected > 0
+    return found

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.sources import GitTree, HelmRepository, Registry, chart, package, registry_program
+from fakes.go import go_program
+from fakes.sources import GitTree, HelmRepository, Registry, chart, package
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _built() -> None:
     """Build the registry into the cache that is kept, before a test has one to itself."""
-    registry_program()
+    go_program("registry")
 
 
 @pytest.fixture(autouse=True)

@@ -1,16 +1,21 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts fetched before, by the digest of their package; and which of them a source last gave for which version."""
+"""Charts fetched before, by the digest of their package; and which of them a source last gave for which version.
+
+What was not used for ninety days goes when something new comes.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,6 +23,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.package import s
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+
+# Longer than anything runs: nobody who still needs a chart has not looked at it for so long.
+_UNUSED = 90 * 86400.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +42,10 @@ class Given:
 
 
 class Store:
-    """A directory with one directory per package, which is there whole or not at all, and never changed."""
+    """A directory with one directory per package, which is there whole or not at all, and never changed.
+
+    Its time of modification is when it was last asked for.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -49,7 +60,7 @@ class Store:
 
     def has(self, digest: str) -> bool:
         """Return whether the package is here."""
-        return self._entry(digest).is_dir()
+        return _used(self._entry(digest))
 
     def add(self, package: bytes, *, shown: str) -> str:
         """Keep a package and return its digest. Two that add the same do not disturb each other.
@@ -68,6 +79,7 @@ class Store:
                 (made / "chart.tgz").write_bytes(package)
                 made.chmod(0o755)
                 self._settle(made, digest)
+                self._prune()
         finally:
             shutil.rmtree(made, ignore_errors=True)
         return digest
@@ -91,6 +103,15 @@ class Store:
             if not self.has(digest):
                 raise
 
+    def _prune(self) -> None:
+        """Remove what nobody asked for any more, and what killed controllers left half made or half removed."""
+        before = time.time() - _UNUSED
+        for path in (*self.root.glob("*sha256-*"), *self.root.glob(".new-*"), *self.root.glob("given/*.json")):
+            # Another controller may be at it, too.
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    _remove(path)
+
     def remember(self, reference: Reference, given: Given) -> None:
         """Note what the source gave for this reference."""
         text = to_json({"asked": asdict(reference), "given": asdict(given)})
@@ -103,7 +124,7 @@ class Store:
             given = Given(**json.loads(self._note(reference).read_text(encoding="utf-8"))["given"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return given if self.has(given.digest) else None
+        return given if self.has(given.digest) and _used(self._note(reference)) else None
 
     def _entry(self, digest: str) -> Path:
         return self.root / digest.replace(":", "-")
@@ -111,3 +132,23 @@ class Store:
     def _note(self, reference: Reference) -> Path:
         key = json.dumps([reference.chart, reference.repo, reference.version])
         return self.root / "given" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
+
+
+def _used(path: Path) -> bool:
+    """Return whether it is there, and note that it was asked for."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        # Somebody else's cache, which can only be read.
+        return path.exists()
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a directory at once, so that nobody finds half of it."""
+    if path.is_dir():
+        shutil.rmtree(path.rename(path.with_name(f".old-{path.name}")), ignore_errors=True)
+    else:
+        path.unlink()

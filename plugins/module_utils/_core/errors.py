@@ -15,7 +15,7 @@ EksError
 │   └── AbsentError        a namespace or object that must exist does not
 └── AwsError               AWS refused or could not be reached; carries `code` where AWS gave one
     ├── CredentialsError   there are no credentials, or AWS takes them no more
-    └── DeniedError        the identity in use lacks an IAM action; carries `action`
+    └── DeniedError        the identity in use lacks an IAM action; carries `action` where AWS named it
 
 A message is one line: what object, what was found, what to do about it.
 """

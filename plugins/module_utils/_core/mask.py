@@ -9,19 +9,22 @@ import base64
 import re
 import threading
 import typing as t
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 MASKED = b"********"
 # Of a value that is a file, a key or a chain of certificates, this many lines are looked for.
 _LINES = 100
 # Shorter lines of such a file are words that other texts have too.
 _LINE = 16
+# So are shorter pieces of base64. `base64` breaks its lines after so many characters.
+_PIECE, _COLUMNS = 7, 76
 
 
 class Mask:
     """The secrets known so far. More may be registered while others read; each reader sees all or none of them.
 
-    A secret is found as it is and in base64; of one that has several lines, each line by itself.
+    A secret is found as it is and in base64, also of a text that it is a part of, but for a few bits at its edges; of
+    one that has several lines, each line by itself.
     """
 
     def __init__(self, secrets: Iterable[str | bytes] = ()) -> None:
@@ -94,6 +97,18 @@ def _forms(secret: bytes) -> set[bytes]:
     """Return how a secret may stand in a log or a manifest; no form has a line break, as a log is read by lines."""
     lines = [line.strip() for line in secret.strip().splitlines()]
     if len(lines) <= 1:
-        return {*lines, base64.b64encode(secret)} - {b""}
+        return {*lines, *_in_base64(secret)} - {b""}
     telling = [line for line in lines[:_LINES] if len(line) >= _LINE and not line.startswith(b"-----")]
-    return {*telling, base64.b64encode(secret)}
+    return {*telling, *_in_base64(secret)}
+
+
+def _in_base64(secret: bytes) -> Iterator[bytes]:
+    """Yield a secret in base64, and what of that stays the same whatever stands before and after the secret."""
+    yield base64.b64encode(secret)
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + secret)
+        piece = coded[-(-8 * before // 6) : 8 * (before + len(secret)) // 6]
+        if len(piece) >= _PIECE:
+            yield piece
+    for start in range(0, min(len(secret) * 8 // 6, _LINES * _COLUMNS) - _LINE, _COLUMNS):
+        yield base64.b64encode(secret)[start : start + _COLUMNS].rstrip(b"=")

@@ -14,7 +14,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Wai
 from ansible_collections.mlops.eks.plugins.module_utils._kube import outside
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.outside import Object
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 
 Say = Callable[[str], None]
 _SHOWN = 3
@@ -31,7 +30,8 @@ def cleanup(kube: Kube, *, timeout: float, check: bool, say: Say, clock: Clock |
     phases = (run.balancers_and_volumes, run.nodes)
     deleted: list[str] = []
     for phase in phases:
-        targets, awaited = phase()
+        found, awaited = phase()
+        targets = [target for target in found if not target.leaving]
         deleted += [str(target) for target in targets]
         if check:
             for target in targets:
@@ -51,14 +51,14 @@ class _Cleanup(t.NamedTuple):
     clock: Clock
     timeout: float
 
-    def balancers_and_volumes(self) -> tuple[list[Object | Ref], Callable[[], list[Object]]]:
+    def balancers_and_volumes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
         """Return what to delete, and how to ask what is still there."""
         kube = self.kube
         kinds = (outside.INGRESSES, outside.GATEWAYS, outside.SERVICES)
         balancers = [entry for kind in kinds for entry in outside.every(kube, kind)]
         claims = outside.claims_of(kube, outside.every(kube, outside.VOLUMES))
         # Before the claims: whoever uses one keeps it, and a StatefulSet would make it anew.
-        targets: list[Object | Ref] = [*balancers, *outside.users_of(kube, claims), *claims]
+        targets: list[Object] = [*balancers, *outside.users_of(kube, claims), *claims]
         return targets, lambda: [
             entry for kind in (*kinds, outside.CLAIMS, outside.VOLUMES) for entry in self._left(kind, claims)
         ]
@@ -70,23 +70,26 @@ class _Cleanup(t.NamedTuple):
             return [entry for entry in found if entry.ref.path in wanted]
         return found
 
-    def nodes(self) -> tuple[list[Object | Ref], Callable[[], list[Object]]]:
-        """Return Karpenter's pools and nodes; nodes of pools that stay, as those of EKS Auto Mode, stay too."""
+    def nodes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
+        """Return what Karpenter works for; nodes of pools that stay, as those of EKS Auto Mode, stay too."""
         kube = self.kube
         staying = {pool.ref.name for pool in outside.every(kube, outside.NODE_POOLS._replace(chosen=outside.of_eks))}
 
         def left() -> list[Object]:
-            nodes = outside.every(kube, outside.NODE_CLAIMS)
-            return [*outside.every(kube, outside.NODE_POOLS), *(one for one in nodes if _pool(one) not in staying)]
+            nodes = [one for one in outside.every(kube, outside.NODE_CLAIMS) if _pool(one) not in staying]
+            return [*outside.every(kube, outside.NODE_POOLS), *nodes, *outside.every(kube, outside.NODE_CLASSES)]
 
-        return [*left()], left
+        found = left()
+        # What is evicted now comes up nowhere else, so a budget would keep the last pod, and its node, for ever.
+        draining = any(entry.of is outside.NODE_CLAIMS for entry in found)
+        budgets = outside.every(kube, outside.BUDGETS) if draining else []
+        return [*budgets, *found], left
 
-    def delete(self, target: Object | Ref) -> None:
+    def delete(self, target: Object) -> None:
         """Delete one object and, in the background, what it owns."""
-        ref = target.ref if isinstance(target, Object) else target
         self.say(f"deleting {target}")
         try:
-            self.kube.request("DELETE", ref.path, params={"propagationPolicy": "Background"})
+            self.kube.request("DELETE", target.ref.path, params={"propagationPolicy": "Background"})
         except AbsentError:
             # Somebody else was faster.
             return
@@ -97,7 +100,7 @@ class _Cleanup(t.NamedTuple):
         while left := awaited():
             if waiting.over:
                 raise ClusterError(
-                    f"after {human(self.timeout)} {_held(left)}. See that it runs, then run this again.",
+                    f"after {human(self.timeout)} {_held(left)}. See that it runs, then run this again.{_forced(left)}",
                     left=[entry.held() for entry in left],
                 )
             waiting.pause(_held(left))
@@ -111,3 +114,14 @@ def _held(left: Iterable[Object]) -> str:
     lines = [entry.held() for entry in left]
     more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     return "; ".join(lines[:_SHOWN]) + more
+
+
+def _forced(left: Iterable[Object]) -> str:
+    """Return how to give up the first of what was deleted and does not go."""
+    stuck = next((entry for entry in left if entry.leaving), None)
+    if stuck is None:
+        return ""
+    return (
+        f" If it never will again, give {stuck} up ({stuck.forced()}) and remove what stands behind it in AWS:"
+        " eks_leftovers finds it, teardown.yml with -e teardown_without_api=true removes it."
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import threading
 import typing as t
 from collections.abc import Callable, Mapping
@@ -216,7 +217,11 @@ def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError
                 status=401,
             )
         case 403:
-            return ForbiddenError(f"{said or what}. Ask the cluster's owner for this permission.", status=403)
+            nobody = "system:anonymous" in said
+            remedy = (
+                "Give the kubeconfig's user credentials" if nobody else "Ask the cluster's owner for this permission"
+            )
+            return ForbiddenError(f"{said or what}. {remedy}.", status=403)
         case 404:
             return AbsentError(f"{what}: {said or 'not found'}.", status=404)
         case 409:
@@ -230,7 +235,11 @@ def _seconds(header: str | None) -> float:
     return float(header) if header and header.isdigit() else 0.0
 
 
+# What urllib3 puts before its words; the cluster's address is told already, and those of EKS are long.
+_PLACE = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
+
+
 def _reason(error: urllib3.exceptions.HTTPError) -> str:
     inner = getattr(error, "reason", None) or error
     text = str(inner).split(": ", 1)[-1] if "object at" in str(inner) else str(inner)
-    return text.splitlines()[0][:160] if text else type(error).__name__
+    return _PLACE.sub("", text.splitlines()[0])[:160] if text else type(error).__name__

@@ -120,6 +120,10 @@ def _document(kubeconfig: str) -> dict[str, t.Any]:
         raise InvalidInputError(
             f"kubeconfig {kubeconfig}: no such file. Create the cluster, or correct the host's variable 'kubeconfig'."
         ) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{kubeconfig}:{mark.line + 1}" if mark else kubeconfig
+        raise InvalidInputError(f"kubeconfig {where}: cannot be read: {error.problem}. Write it anew.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())
         raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {said}. Write it anew.") from error

@@ -4,7 +4,8 @@
 """Objects of a cluster that stand for something outside of it, which their controllers must remove before its network.
 
 Sources: Kubernetes documentation, "Create an External Load Balancer" and "Persistent Volumes"; Karpenter documentation,
-"Disruption".
+"Disruption" and "NodeClasses": Karpenter drains nodes by evictions, which budgets may refuse for ever, and makes an
+instance profile for each EC2NodeClass.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ VOLUMES = Kind("PersistentVolume", "v1", "persistentvolumes", "the CSI driver", 
 CLAIMS = Kind("PersistentVolumeClaim", "v1", "persistentvolumeclaims", "the end of the pods that use it")
 NODE_POOLS = Kind("NodePool", "karpenter.sh/v1", "nodepools", "Karpenter", _made)
 NODE_CLAIMS = Kind("NodeClaim", "karpenter.sh/v1", "nodeclaims", "Karpenter, once the node's pods are gone")
+NODE_CLASSES = Kind("EC2NodeClass", "karpenter.k8s.aws/v1", "ec2nodeclasses", "Karpenter, once its nodes are gone")
+BUDGETS = Kind("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets", "its controller")
+_PODS = Kind("Pod", "v1", "pods", "the end of its containers")
 
 
 class Object(t.NamedTuple):
@@ -70,10 +74,23 @@ class Object(t.NamedTuple):
         where = f"{self.ref.namespace}/" if self.ref.namespace else ""
         return f"{self.ref.kind} {where}{self.ref.name}"
 
+    @property
+    def leaving(self) -> bool:
+        """Whether it was deleted, and is only held by its finalizers."""
+        return "deletionTimestamp" in self.document["metadata"]
+
     def held(self) -> str:
         """Return what must happen for it to go."""
         finalizers = ", ".join(self.document["metadata"].get("finalizers") or ())
         return f"{self} waits for {self.of.remover}" + (f" (finalizers: {finalizers})" if finalizers else "")
+
+    def forced(self) -> str:
+        """Return the command that gives it up together with what stands behind it."""
+        group, _, _ = self.ref.api_version.rpartition("/")
+        where = f" --namespace {self.ref.namespace}" if self.ref.namespace else ""
+        resource = f"{self.ref.plural}.{group}" if group else self.ref.plural
+        nothing = """--type=merge --patch='{"metadata": {"finalizers": null}}'"""
+        return f"kubectl{where} patch {resource} {self.ref.name} {nothing}"
 
 
 def every(kube: Kube, kind: Kind) -> list[Object]:
@@ -100,17 +117,17 @@ def claims_of(kube: Kube, volumes: list[Object]) -> list[Object]:
     return [claim for claim in every(kube, CLAIMS) if (claim.ref.namespace, claim.ref.name) in bound]
 
 
-def users_of(kube: Kube, claims: list[Object]) -> list[Ref]:
+def users_of(kube: Kube, claims: list[Object]) -> list[Object]:
     """Return what must be removed for some claims not to be used, and not to be made anew: each pod's topmost owner."""
     wanted = {(claim.ref.namespace, claim.ref.name) for claim in claims}
-    found: dict[str, Ref] = {}
+    found: dict[str, Object] = {}
     for namespace in sorted({namespace for namespace, _ in wanted}):
         answer = kube.get(collection("v1", "pods", namespace)) or {}
         for pod in answer.get("items") or []:
             used = {(namespace, _claimed(pod, volume)) for volume in pod["spec"].get("volumes") or []}
             if used & wanted:
-                top = _top(kube, Ref("v1", "Pod", "pods", namespace, pod["metadata"]["name"]), pod)
-                found[top.path] = top
+                top = _top(kube, Object(_PODS, _ref(_PODS, pod["metadata"]), pod))
+                found[top.ref.path] = top
     return list(found.values())
 
 
@@ -121,16 +138,17 @@ def _claimed(pod: Document, volume: Document) -> str:
     return str((volume.get("persistentVolumeClaim") or {}).get("claimName", ""))
 
 
-def _top(kube: Kube, ref: Ref, document: Document) -> Ref:
+def _top(kube: Kube, lower: Object) -> Object:
     """Follow controllers upwards, as far as they can be read."""
-    owner = next((one for one in document["metadata"].get("ownerReferences") or [] if one.get("controller")), None)
+    owners = lower.document["metadata"].get("ownerReferences") or []
+    owner = next((one for one in owners if one.get("controller")), None)
     if owner is None:
-        return ref
+        return lower
     version, kind = owner["apiVersion"], owner["kind"]
     try:
         resource = discover(kube, version, kind)
     except AbsentError:
-        return ref
-    upper = Ref(version, kind, resource.plural, ref.namespace, owner["name"])
+        return lower
+    upper = Ref(version, kind, resource.plural, lower.ref.namespace, owner["name"])
     above = kube.get(upper.path) if resource.namespaced else None
-    return _top(kube, upper, above) if above else ref
+    return _top(kube, Object(Kind(kind, version, resource.plural, "its controller"), upper, above)) if above else lower

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
 
 State = t.Literal["waiting", "running", "terminated"]
+# What the scheduler adds about preemption and dynamic resources tells nothing more.
+_AFTERTHOUGHT = re.compile(r"(?<=\.)\s+(?:no new claims to deallocate|preemption: |not found).*|,?\s+preemption: .*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +139,10 @@ class Disruption(t.NamedTuple):
 
 
 # Reasons of the condition DisruptionTarget that mean the loss of the node (Kubernetes v1.35
-# pkg/controller/tainteviction/taint_eviction.go, pkg/controller/podgc/gc_controller.go).
-_LOST = ("DeletionByTaintManager", "DeletionByPodGC")
+# pkg/controller/podgc/gc_controller.go), the first of them unless somebody else has tainted a node that is well
+# (pkg/controller/tainteviction/taint_eviction.go).
+_TAINTED = "DeletionByTaintManager"
+_LOST = (_TAINTED, "DeletionByPodGC")
 # What the kubelet writes into the status of a pod that it ended (pkg/kubelet/{eviction,nodeshutdown,preemption}),
 # and older control planes into that of a pod whose node is silent (pkg/util/node/node.go).
 _BY_STATUS = {
@@ -152,8 +157,10 @@ _BY_STATUS = {
 def disruption(pod: Document) -> Disruption | None:
     """Return what took the pod off its node, or `None` while nothing did."""
     status, target = pod.get("status") or {}, condition(pod, "DisruptionTarget") or {}
-    at, ready = _since(target), condition(pod, "Ready") or {}
-    if ready.get("status") == "False" and (at is None or target.get("reason") in _LOST):
+    at, ready, reason = _since(target), condition(pod, "Ready") or {}, str(target.get("reason") or "")
+    if reason == _TAINTED and _heard_from(ready):
+        reason = "TaintEviction"
+    if ready.get("status") == "False" and (at is None or reason in _LOST):
         # Of a silent node its pods are said to be unready long before they are deleted.
         at = min(filter(None, (at, _since(ready))), default=None)
     said = str(status.get("message") or "")
@@ -163,8 +170,15 @@ def disruption(pod: Document) -> Disruption | None:
         return Disruption("NodeLost", said or "its state is unknown, its node is silent", at)
     if target.get("status") != "True":
         return None
-    reason = str(target.get("reason") or "")
     return Disruption("NodeLost" if reason in _LOST else reason, str(target.get("message") or said), at)
+
+
+def _heard_from(ready: Document) -> bool:
+    """Return whether the kubelet wrote this condition `Ready`: of a silent node it is set to false without a reason.
+
+    Source: pkg/controller/util/node/controller_utils.go, MarkPodsNotReady.
+    """
+    return ready.get("status") == "True" or bool(ready.get("reason"))
 
 
 def _since(found: Document) -> float | None:
@@ -172,10 +186,10 @@ def _since(found: Document) -> float | None:
 
 
 def unschedulable(pod: Document) -> str | None:
-    """Return the scheduler's message when it found no node, else `None`."""
+    """Return what the scheduler says when it found no node, else `None`."""
     for entry in (pod.get("status") or {}).get("conditions") or []:
         if entry.get("type") == "PodScheduled" and entry.get("reason") == "Unschedulable":
-            return str(entry.get("message") or "no node fits")
+            return _AFTERTHOUGHT.sub("", str(entry.get("message") or "no node fits"))
     return None
 
 

@@ -31,7 +31,7 @@ def to_follow(ref: Ref) -> list[Right]:
     """Return the rights without which a workload cannot be followed."""
     group = ref.api_version.rpartition("/")[0]
     workload = [Right(verb, group, ref.plural) for verb in ("get", "list", "watch")]
-    return [*workload, *(Right(verb, "", "pods") for verb in ("list", "watch"))]
+    return [*workload, *(Right(verb, "", "pods") for verb in ("get", "list", "watch"))]
 
 
 def demand(kube: Kube, rights: Iterable[Right]) -> None:
@@ -51,7 +51,7 @@ def demand(kube: Kube, rights: Iterable[Right]) -> None:
         names = ", ".join(f"{right.verb} {'.'.join(filter(None, (right.resource, right.group)))}" for right in missing)
         raise ForbiddenError(
             f"cluster {kube.server}, namespace {kube.namespace}: the identity in use may not {names}. Nothing was "
-            "changed. Ask the cluster's owner for these rights; docs/architecture.md lists all that are needed."
+            "changed. Ask the cluster's owner for these rights; docs/permissions.md lists all that are needed."
         )
 
 

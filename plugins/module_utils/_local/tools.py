@@ -91,6 +91,14 @@ TOOLS: Mapping[str, Tool] = {
         Tool(name="kuberay", binaries={"kuberay": "github.com/ray-project/kuberay/ray-operator"}),
         # For tests: an OCI registry out of memory.
         Tool(name="registry", binaries={"registry": "mlops.eks/tools/registry"}),
+        # For tests: the other program that terraform_stack runs.
+        Tool(
+            name="tofu",
+            binaries={"tofu": "github.com/opentofu/opentofu/cmd/tofu"},
+            version_of="github.com/opentofu/opentofu",
+            # Else it calls itself a development version.
+            ldflags="-X github.com/opentofu/opentofu/version.dev=no",
+        ),
         Tool(name="kwok", binaries={"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
         Tool(name="kueue", binaries={"kueue": "sigs.k8s.io/kueue/cmd/kueue"}),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 CATALOGUE = Path(__file__).resolve().parents[3] / "charts"
-# Prose and test inputs of a chart do not change what it installs.
+# Prose and test inputs of a chart, and of those in it, do not change what it installs; a template of such a name does.
+_IN_CHARTS = re.compile(r"^(?:charts/[^/]+/)+")
 _NOT_CONTENT = ("README.md", "ci", ".helmignore")
 # What no chart is made of, though it may stand in its directory.
 _NOT_CHART = (".git",)
@@ -118,7 +120,7 @@ def digest(path: Path) -> str:
     """Return the SHA-256 of a chart directory's content: names and bytes, symbolic links followed."""
     total = hashlib.sha256()
     for name, file in sorted(files(path)):
-        if not set(name.split("/")) & set(_NOT_CONTENT):
+        if _IN_CHARTS.sub("", name).partition("/")[0] not in _NOT_CONTENT:
             content = file.read_bytes()
             total.update(f"{name}\0{len(content)}\0".encode() + content)
     return total.hexdigest()

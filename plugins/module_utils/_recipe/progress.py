@@ -22,8 +22,8 @@ def progress_pattern(text: str) -> re.Pattern[str]:
         pattern = re.compile(text)
     except re.error as error:
         raise InvalidInputError(
-            f"progress: {text!r} is not a regular expression: {error}. Example: {_EXAMPLE}."
+            f"progress: '{text}' is not a regular expression: {error}. Example: {_EXAMPLE}."
         ) from error
     if "done" not in pattern.groupindex:
-        raise InvalidInputError(f"progress: {text!r} has no group (?P<done>…). Example: {_EXAMPLE}.")
+        raise InvalidInputError(f"progress: '{text}' has no group (?P<done>…). Example: {_EXAMPLE}.")
     return pattern

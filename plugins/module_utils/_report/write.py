@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 import typing as t
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,48 +21,70 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.collect import c
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 
 RECORD, PAGE = "run.json", "report.html"
+# Of each file: before and after.
+Changes = dict[str, tuple[str | None, str]]
 
 
 def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callable[[str], None]) -> dict[str, t.Any]:
     """Bring the report of a run up to date and return the task's result.
 
     Hosts of one play may call this at the same time: each reads the records and writes under a lock on the run
-    directory, so the last one to write has seen everything the others saw.
+    directory, so the last one to write has seen everything the others saw. One that waited while another began to read
+    has nothing to add: two hundred clusters that end together are written a few times, not two hundred.
 
     Raises:
         InvalidInputError: there is no such run.
         MissingToolError: Jinja is not installed where this runs.
         EksError: the directory cannot be read or written.
     """
+    asked = time.time_ns()
     try:
         directory = run_directory(runs_dir, run_id)
         with _locked(directory):
-            collected = collect(directory)
-            wanted = {RECORD: json.dumps(collected.document, indent=2) + "\n", PAGE: render(collected.run)}
-            changes = {
-                name: (before, after)
-                for name, after in wanted.items()
-                if (before := _current(directory / name)) != after
-            }
-            if not check:
-                for name, (_before, after) in changes.items():
-                    write_atomically(directory / name, after)
+            known = None if check or diff else _outcome_since(asked, directory)
+            outcome, changes = (known, {}) if known else _bring_up_to_date(directory, check=check)
     except OSError as error:
         raise EksError(
             f"Cannot report run {run_id!r}: {error.filename or runs_dir}: {error.strerror}. "
             "Check the permissions and the free space there."
         ) from error
     if changes:
-        say(f"report | {run_id} | {collected.run.outcome} | {directory / PAGE}")
+        say(f"report | {run_id} | {outcome} | {directory / PAGE}")
     shown = {"diff": [_difference(directory / name, *change) for name, change in changes.items()]} if diff else {}
     return {
         "changed": bool(changes),
         "run_id": run_id,
-        "outcome": collected.run.outcome,
+        "outcome": outcome,
         "record": str(directory / RECORD),
         "report": str(directory / PAGE),
         **shown,
     }
+
+
+def _bring_up_to_date(directory: Path, *, check: bool) -> tuple[str, Changes]:
+    begun = time.time_ns()
+    collected = collect(directory)
+    wanted = {RECORD: json.dumps(collected.document, indent=2) + "\n", PAGE: render(collected.run)}
+    changes = {
+        name: (before, after) for name, after in wanted.items() if (before := _current(directory / name)) != after
+    }
+    if not check:
+        for name, (_before, after) in changes.items():
+            write_atomically(directory / name, after)
+        os.utime(directory / RECORD, ns=(begun, begun))
+    return collected.run.outcome, changes
+
+
+def _outcome_since(asked: int, directory: Path) -> str | None:
+    """Return the run's outcome if the record was read since then: its time is that at which its reading began."""
+    record = directory / RECORD
+    try:
+        # Not one of the future, which a clock that was set back leaves.
+        if not asked <= record.stat().st_mtime_ns <= time.time_ns():
+            return None
+        return str(json.loads(record.read_text(encoding="utf-8"))["outcome"])
+    except FileNotFoundError:
+        return None
 
 
 @contextlib.contextmanager

@@ -107,6 +107,12 @@ def root_cause(left: Aftermath) -> Cause | None:
     return min(related, key=lambda death: death.order).cause
 
 
+def deletion(left: Aftermath) -> Cause | None:
+    """Return which pod somebody deleted first, for a failure that nothing else explains."""
+    hints = [death for pod in left.pods.values() if any(failures(pod)) for death in _deaths(pod, left) if death.hint]
+    return min(hints, key=lambda death: death.order).cause if hints else None
+
+
 def _deaths(pod: Document, left: Aftermath) -> Iterator[_Death]:
     leads = left.workload is not None and left.kind.leads(left.workload, pod)
     warnings = events.about_pod(left.subjects, pod)

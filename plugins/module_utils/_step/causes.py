@@ -49,7 +49,8 @@ class Cause:
     def __str__(self) -> str:
         # The role is the rank people think in; many pods have it in their name.
         role = self.role if self.role not in ("", "pod") and not self.object.endswith(self.role) else ""
-        detail = ", ".join(filter(None, (role, self.container)))
+        # The launcher's container is called like its role.
+        detail = ", ".join(dict.fromkeys(filter(None, (role, self.container))))
         where = f"{self.object} ({detail})" if detail else self.object
         return f"{where}: {self.reason}: {self.message} {self.remedy}".strip()
 

@@ -69,7 +69,10 @@ def overdue(state: State, at: float, rules: Rules) -> Cause | None:
         if limit.seconds and limit.used >= limit.seconds:
             pods = state.summary.partition(": ")[2] or "no pods"
             message = f"{limit.found} {human(limit.seconds)}: {pods}. {_context(state)}"
-            return Cause.of(limit.reason, f"{rules.kind.kind}/{rules.name}", message)
+            cause = Cause.of(limit.reason, f"{rules.kind.kind}/{rules.name}", message)
+            # What is known to be in the way is a better place to begin than the limit.
+            known = state.suspect.remedy if state.suspect and not state.runs else ""
+            return replace(cause, remedy=known or cause.remedy)
     return None
 
 

@@ -34,8 +34,9 @@ _WIDTH = 2000
 _SILENCE = 86400.0
 # Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
 _RESUME = 10.0
-# How often the log of a container that has ended is read until two answers end at the same place.
-_PROOFS = 8
+# How often the log of a container that has ended is read, once that brings nothing more, until two answers end at the
+# same place.
+_PROOFS = 16
 # A permission may be refused so many times in a row before that is taken for its last word: who decides about it may
 # be away for a moment.
 _REFUSALS = 4
@@ -64,8 +65,8 @@ class ContainerLog:
         self.ended = False
         # Whether the log may be gone soon.
         self.urgent = False
-        # How often in a row it could not be read.
-        self.failures = 0
+        # How often in a row it could not be read, and how often that was since the permission was last seen.
+        self.failures, self._refusals = 0, 0
         # When the answer under way began to come.
         self.answered = math.inf
         self._previous, self._follow = False, True
@@ -73,7 +74,7 @@ class ContainerLog:
         # Counts what makes the answer under way useless: see `interrupt`.
         self._interrupts = 0
         self._begun, self._closed, self._midline = False, False, False
-        # Where the last answer ended, and how often that was elsewhere than the one before it.
+        # Where an answer ended last that came so far, and how often nothing was gained since.
         self._end: tuple[bytes, int, bytes] | None = None
         self._doubts = 0
 
@@ -101,7 +102,7 @@ class ContainerLog:
 
     def read(self, kube: Kube) -> float:
         """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
-        whole, before = self.ended, self._interrupts
+        whole, before, size = self.ended, self._interrupts, self.position.size
         try:
             proven = self._copy(kube, whole=whole, before=before)
         except AbsentError:
@@ -119,11 +120,11 @@ class ContainerLog:
                 return 0.0
             if proven:
                 self._finished("")
-            return self._doubt() if whole and not proven else _RESUME
+            return self._doubt(gained=self.position.size > size) if whole and not proven else _RESUME
         return 0.0
 
-    def _doubt(self) -> float:
-        self._doubts += 1
+    def _doubt(self, *, gained: bool) -> float:
+        self._doubts = 1 if gained else self._doubts + 1
         if self._doubts >= _PROOFS:
             self._finished("its end may be missing: every answer ended elsewhere")
         return 0.0 if self._doubts == 1 else backoff(self._doubts) / 4
@@ -148,7 +149,7 @@ class ContainerLog:
         self._begin()
         path = item("v1", "pods", kube.namespace, f"{self.instance.pod}/log")
         response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
-        self.answered = time.monotonic()
+        self.answered, self._refusals = time.monotonic(), 0
         reader = Unstamp(self.position, self._keeping.mask, seen=self._keeping.seen)
         try:
             if before != self._interrupts:
@@ -171,12 +172,14 @@ class ContainerLog:
             response.close()
 
     def _agrees(self, reader: Unstamp) -> bool:
-        """Return whether an answer ended where the one before it did.
+        """Return whether an answer ended where the one before it did that came so far.
 
         The API server hides it when the kubelet's side breaks off: an answer looks whole then that is not.
         """
-        before, self._end = self._end, reader.reached if self._closed else None
-        return self._end is not None and (before == self._end or reader.words)
+        if not self._closed or reader.reached is None:
+            return False
+        before, self._end = self._end, reader.reached
+        return before == self._end or reader.words
 
     def _begin(self) -> None:
         if self._begun:
@@ -232,9 +235,10 @@ class ContainerLog:
             return backoff(self.failures)
         self._audience.screen.note(
             f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
-            "on without them. Ask the cluster's owner for this permission."
+            "on without them. Ask the cluster's owner for it: docs/permissions.md."
         )
-        if self.failures < _REFUSALS:
+        self._refusals += 1
+        if self._refusals < _REFUSALS:
             return backoff(self.failures) / 4
         if self.ended:
             self._finished("reading it was forbidden")

@@ -26,12 +26,15 @@ _LOST_TAINTS = ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"
 # pkg/controllers/interruption/events/events.go; on the pods as well) and the AWS Node Termination Handler's
 # (pkg/observability/k8s-events.go).
 _SPOT = ("SpotInterrupted", "SpotInterruption")
+# Seconds after such an event within which its node is drained or gone: EC2 gives notice of two minutes.
+_SPOT_NOTICE = 300.0
 _DISRUPTED = {
     "NodeLost": "its node {node} was lost",
     "NodeShutdown": "its node {node} shut down",
     "SpotInterrupted": "EC2 took its spot instance {node} back",
     "Evicted": "the kubelet of node {node} evicted it",
     "EvictionByEvictionAPI": "it was evicted from node {node} by request",
+    "TaintEviction": "a NoExecute taint evicted it from node {node}",
     "PreemptionByScheduler": "a pod of higher priority took its place on node {node}",
     "PreemptionByKubelet": "a critical pod took its place on node {node}",
 }
@@ -117,10 +120,13 @@ def of_pod(
 
     `warnings` are about the pod and its node. A pod that the kubelet refused has the kubelet's word as the reason.
     """
-    found = pod_view.disruption(pod) or _by_node(pod, node)
+    found = pod_view.disruption(pod)
+    if found is None or found.reason == "TaintEviction":
+        # A pod that had not been ready before its node was lost looks as if somebody had tainted the node.
+        found = _by_node(pod, node) or found
     for event in warnings:
         mine = event["involvedObject"].get("kind") == "Pod"
-        if event.get("reason") in _SPOT and (found or mine):
+        if event.get("reason") in _SPOT and (mine or (found and _announced(found, event))):
             return _disrupted(pod, Disruption("SpotInterrupted", str(event.get("message")), events.seen(event)))
         if mine and event.get("reason") == "NodeNotReady" and not found and _silent_since(pod, event):
             found = Disruption("NodeLost", str(event.get("message")), events.seen(event))
@@ -130,6 +136,11 @@ def of_pod(
     if pod_view.phase(pod) == "Failed" and own and not any(one.ended for one in pod_view.containers(pod)):
         return Cause.of(str(own), f"Pod/{pod_view.name(pod)}", str(pod["status"].get("message") or own)), None
     return None
+
+
+def _announced(found: Disruption, event: Document) -> bool:
+    """Return whether what took a pod off its node was announced by this event about the node."""
+    return found.at is None or -_ANNOUNCED <= found.at - events.seen(event) <= _SPOT_NOTICE
 
 
 def _by_node(pod: Document, node: Document | None) -> Disruption | None:

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
-from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, root_cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, deletion, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, sentence
-from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost, WorkloadGone
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures, killed
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import deleted_first, named, over, staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import not_ready
 
 # Seconds after which a step can end although its workload was never seen.
 _FIRST_LOOK = 30.0
+# What a Job says of pods that failed too often, and an MPIJob of its launcher, however they did.
+_COUNTED = "BackoffLimitExceeded"
 # What a Deployment says of pods that run, but do not become ready.
 _NEVER_READY = "ProgressDeadlineExceeded"
 
@@ -32,20 +36,29 @@ def end(state: State, change: Change, rules: Rules) -> State:
 
 def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     subject = f"{rules.kind.kind}/{rules.name}"
-    if isinstance(change, LockLost):
+    if isinstance(change, LockLost) and state.deleted is None:
         return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
-    if state.verdict.final and change.at - state.judged >= state.verdict.settle:
+    at = change.at if state.deleted is None else state.deleted
+    if state.verdict.final and at - state.judged >= state.verdict.settle:
         if state.verdict.state in ("succeeded", "ready"):
             return Ending(outcome=state.verdict.state, note=state.verdict.message)
         return _failure(state, rules)
-    if isinstance(change, WorkloadGone):
-        return Ending(outcome="lost", cause=Cause.of("Deleted", subject, "it was deleted while it ran"))
+    if state.deleted is not None:
+        return _deleted(subject, staying(state.live.values()), change.at - state.deleted)
     if state.ending:
         return state.ending
     known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
     late = overdue(state, change.at, rules) if known else None
     return Ending(outcome="timed_out", cause=late) if late else None
+
+
+def _deleted(subject: str, left: list[Document], waited: float) -> Ending | None:
+    """Return the ending of a workload that somebody deleted, once the pods that are `left` are not waited for."""
+    if not over(left, waited):
+        return None
+    more = f", and {named(left)} still there {human(waited)} later" if left else ""
+    return Ending(outcome="lost", cause=Cause.of("Deleted", subject, f"it was deleted while it ran{more}"))
 
 
 def _named(ending: Ending | None, state: State, rules: Rules) -> Ending | None:
@@ -67,7 +80,8 @@ def settle(state: State, pods: list[Document], rules: Rules, *, nodes: tuple[Doc
 
     The container to blame is looked for again: its last words may arrive after the workload's.
     """
-    state = replace(state, pods={**state.pods, **{pod_view.name(pod): pod for pod in pods}}, around=nodes)
+    newest = {(name := pod_view.name(pod)): deleted_first(state.pods.get(name), pod) for pod in pods}
+    state = replace(state, pods={**state.pods, **newest}, around=nodes)
     if state.ending and state.ending.outcome == "failed" and state.verdict.state == "failed":
         return replace(state, ending=_named(_failure(state, rules), state, rules))
     return state
@@ -92,7 +106,7 @@ def _failure(state: State, rules: Rules) -> Ending:
     # A pod that others suffered from may have a successor of its name by now.
     pods = {**{f"{name} (before)": pod for name, pod in state.former.items()}, **state.pods}
     left = Aftermath(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
-    first = root_cause(left)
+    first = root_cause(left) or (deletion(left) if own.reason.partition("/")[0] == _COUNTED else None)
     unready = not_ready(state.live, state.warnings.values()) if own.reason == _NEVER_READY else None
     if first is None and unready:
         return Ending(outcome="failed", cause=replace(unready, message=f"{unready.message} {sentence(own.message)}"))

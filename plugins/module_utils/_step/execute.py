@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
@@ -25,6 +25,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.result import last
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, Tried, pause, tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+# How often, in seconds, a step that waits looks whether it was stopped.
+_LOOK = 2.0
 
 
 @dataclass(kw_only=True)
@@ -97,7 +100,8 @@ class Execution:
             return None
         attempt.journal.write()
         while (left := due - self.clock.now()) > 0 and not self.lock.lost:
-            self.clock.sleep(min(1.0, left))
+            self.clock.sleep(min(_LOOK, left))
+            self.lock.look()
         ending, ours = self._true_ending(Ending(outcome="lost"))
         return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
 
@@ -154,13 +158,20 @@ class Execution:
             if ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):
-                self.installer.uninstall()
+                state = self._clear_away(state, attempt)
         record = attempt.record(state)
         said = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
         for line in last_words(ending.cause):
             self.say(line)
         self.say(said)
         return result(record, self.task, changed=changed, msg=said, failed=not good)
+
+    def _clear_away(self, state: State, attempt: Attempt) -> State:
+        """Uninstall the release; what ran into its limit still runs, and may have something to save."""
+        if t.cast(Ending, state.ending).outcome == "timed_out":
+            return attempt.session.see_off(state, self.installer.uninstall)
+        self.installer.uninstall()
+        return state
 
     def _true_ending(self, ending: Ending) -> tuple[Ending, bool]:
         """Return the ending as it counts, and whether the release is still ours to write it down.
@@ -172,7 +183,16 @@ class Execution:
             self.lock.secure()
         except ConflictError as error:
             ending, ours = taken_over(str(self.plan.ref), error.details["holder"]), False
-        entry = self.ledger.read().get(self.task.step) if ending.outcome == "lost" else None
+        entry = self._became(ours=ours) if ending.outcome == "lost" else None
         if entry is None or entry.outcome != "cancelled":
             return ending, ours
+        word.heard(self.ledger, self.task.run_id)
         return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), ours
+
+    def _became(self, *, ours: bool) -> Entry | None:
+        """Return what the ledger says of the step; who stops a run takes its lock a moment before it writes that."""
+        entry = self.ledger.read().get(self.task.step)
+        if entry is None or ours or not entry.going:
+            return entry
+        self.clock.sleep(_LOOK)
+        return self.ledger.read().get(self.task.step)

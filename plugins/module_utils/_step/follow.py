@@ -33,11 +33,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
     SurroundingsSeen,
     Tick,
     Trouble,
+    WorkloadGone,
     WorkloadSeen,
     Wrote,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.deaths import failures
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import end
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import deleted_first
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Scene, doubts, suspicions
 
@@ -60,12 +62,13 @@ def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) ->
     state, lines = _observe(state, change, rules)
     if more and isinstance(change, PodSeen | PodGone | EventSeen):
         return state, lines
-    state = _suspect(state, change.at, rules)
-    state = clocks.turn(_phase(state, change.at, rules), change.at, rules)
+    if state.deleted is None:
+        state = _suspect(state, change.at, rules)
+        state = clocks.turn(_phase(state, change.at, rules), change.at, rules)
     state = end(state, change, rules)
     if not isinstance(change, Wrote | Output):
         state = replace(state, restarts=restarts.count(state, rules))
-    if isinstance(change, Tick | Wrote | SurroundingsSeen):
+    if isinstance(change, Tick | Wrote | SurroundingsSeen) and state.deleted is None:
         state, told = speech.explain(state, change.at, rules)
         lines = (*lines, *told)
     said = speech.summary(state, rules)
@@ -73,14 +76,16 @@ def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) ->
         lines, state = (*lines, said), replace(state, summary=said)
     # Lines of a log do not say how long it will take: with progress there is a heartbeat among them, too.
     silent = change.at - (state.beat if state.progress else state.spoke)
-    if not lines and silent >= rules.heartbeat:
+    if not lines and silent >= rules.heartbeat and not state.ending:
         lines, state = (speech.heartbeat(state, change.at, rules),), replace(state, beat=change.at)
     return (replace(state, spoke=change.at) if lines or isinstance(change, Output) else state), lines
 
 
 def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
     match change:
-        case WorkloadSeen(entry=entry):
+        case WorkloadGone() if state.deleted is None:
+            return replace(state, deleted=change.at), speech.departure(state, rules)
+        case WorkloadSeen(entry=entry) if state.deleted is None:
             verdict = judge(rules.kind, entry, until=rules.until, fail_on=rules.fail_on)
             judged = state.judged if verdict.state == state.verdict.state else change.at
             seen = replace(state, workload=entry, verdict=verdict, judged=judged, trouble="")
@@ -93,6 +98,7 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
             return state, (*heard, *said)
         case PodGone(entry=entry):
             name = pod_view.name(entry)
+            entry = deleted_first(state.pods.get(name), entry)
             return replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name}), ()
         case EventSeen(entry=entry):
             return _heard(state, (*state.held, entry), rules)
@@ -108,6 +114,7 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
 def _with_pod(state: State, entry: Document) -> State:
     name = pod_view.name(entry)
     before = state.pods.get(name)
+    entry = deleted_first(before, entry)
     if before is not None:
         state = _remembered(state, before, entry)
     pods, gone = {**state.pods, name: entry}, state.gone - {name}

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
+from ansible_collections.mlops.eks.plugins.module_utils._step import events
 
 API_VERSION, PLURAL = "karpenter.sh/v1", "nodeclaims"
 # What a node goes through, and what it is until then.
@@ -25,6 +26,9 @@ _STAGES = (
 # Reasons of a stage that say only that it has not come yet.
 _ORDINARY = ("AwaitingReconciliation", "NotLaunched", "NodeNotFound", "")
 _SHOWN = 300
+# Seconds before the pods were created in which a launch must have failed to be about nodes of their kind; events live
+# for an hour, and a failure is told at most every two minutes.
+_RECENT = 300.0
 
 
 def on_the_way(pods: Sequence[Document], around: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
@@ -35,15 +39,28 @@ def on_the_way(pods: Sequence[Document], around: Sequence[Document], warnings: S
         others = f" (and {more} more node{'s' if more > 1 else ''})" if more else ""
         yield f"Karpenter brings node {_named(first)}{others}: it {_stage(first)}"
         return
-    for event in reversed(around):
-        if event["kind"] == "Event" and event["involvedObject"].get("kind") == "NodeClaim":
-            yield f"Karpenter got no node: {event.get('reason')}: {str(event.get('message'))[:_SHOWN]}"
-            return
-    for event in reversed(warnings):
+    said = [*_launches(pods, around), *_schedulings(warnings)]
+    if said:
+        # Launches may have been for others: of two that are as new, what is said about our own pods counts.
+        yield max(said)[-1]
+
+
+def _launches(pods: Sequence[Document], around: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
+    """Yield when a launch failed that may have been for `pods`, and a sentence about it."""
+    since = min(map(pod_view.created, pods)) - _RECENT
+    for event in around:
+        about = event["involvedObject"].get("kind") if event["kind"] == "Event" else ""
+        if about == "NodeClaim" and events.seen(event) >= since:
+            why = f"{event.get('reason')}: {str(event.get('message'))[:_SHOWN]}"
+            yield events.seen(event), 0, f"Karpenter got no node: {why}"
+
+
+def _schedulings(warnings: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
+    """Yield when no node could be had for one of our pods, and a sentence about it."""
+    for event in warnings:
         said = str(event.get("message") or "")
         if event.get("reason") == "FailedScheduling" and said.startswith("Failed to schedule pod"):
-            yield f"Karpenter brings no node: {said.partition(', ')[2][:_SHOWN]}"
-            return
+            yield events.seen(event), 1, f"Karpenter brings no node: {said.partition(', ')[2][:_SHOWN]}"
 
 
 def _comes(claim: Document) -> bool:

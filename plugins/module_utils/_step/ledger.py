@@ -110,13 +110,21 @@ class Ledger:
 
     def read(self) -> dict[str, Entry]:
         """Return all entries by step name."""
-        return parse(self._kube.get(self._path) or {})
+        return parse(self.document())
+
+    def document(self) -> Document:
+        """Return the ConfigMap, empty when there is none."""
+        return self._kube.get(self._path) or {}
+
+    def annotate(self, annotations: Mapping[str, str | None]) -> None:
+        """Set annotations of the ledger, which must exist; `None` takes one away."""
+        self._patch({"metadata": {"annotations": dict(annotations)}})
 
     def write(self, entry: Entry) -> None:
         """Store one entry; the others are not touched."""
         data = {entry.step: json.dumps(asdict(entry), sort_keys=True)}
         try:
-            self._patch(data)
+            self._patch({"data": data})
         except AbsentError:
             self._create(data)
 
@@ -125,8 +133,8 @@ class Ledger:
         newest = max((other.order for other in self.read().values()), default=0)
         self.write(replace(entry, order=newest + 1))
 
-    def _patch(self, data: Mapping[str, str]) -> None:
-        self._kube.request("PATCH", self._path, body={"data": dict(data)}, content_type=_MERGE)
+    def _patch(self, change: Document) -> None:
+        self._kube.request("PATCH", self._path, body=change, content_type=_MERGE)
 
     def _create(self, data: Mapping[str, str]) -> None:
         body: dict[str, t.Any] = {
@@ -146,4 +154,4 @@ class Ledger:
             self._kube.request("POST", self._collection, body=body)
         except ConflictError:
             # Created by the same request, whose answer was lost before it was repeated.
-            self._patch(data)
+            self._patch({"data": data})

@@ -6,62 +6,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso, micro
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step.controller import is_dead, shown, this_controller
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import stop_command
 
 _API = "coordination.k8s.io/v1"
 DURATION = 45.0
 # Four renewals a minute; two may fail before the lease is in danger.
 RENEWAL = 15.0
-# States of a process in /proc that has ended and waits for its parent to notice.
-_ENDED = ("Z", "X")
-
-
-def this_controller() -> str:
-    """Return who we are: `host/boot/pid/start`, which no later process can repeat."""
-    pid = os.getpid()
-    return f"{socket.gethostname()}/{_boot()}/{pid}/{_started(pid)}"
-
-
-def shown(holder: str) -> str:
-    """Return a holder as people read it."""
-    host, _, rest = holder.partition("/")
-    parts = rest.split("/")
-    return f"{host} (process {parts[1]})" if len(parts) == 3 else holder
-
-
-def _boot() -> str:
-    """Return what makes process numbers comparable: the boot, and the process namespace of a container."""
-    path, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
-    if not path.exists() or not namespace.is_symlink():
-        return "0"
-    return f"{path.read_text(encoding='ascii').strip()[:8]}-{namespace.readlink().name.strip('pid:[]')}"
-
-
-def _started(pid: int) -> str:
-    """Return when process `pid` started, in the kernel's ticks, or `0` when it does not run."""
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-        return "0" if state in _ENDED else fields[18]
-    except (OSError, IndexError, ValueError):
-        return "0"
-
-
-def is_dead(holder: str) -> bool:
-    """Return whether the holder was a process of this very machine that no longer runs."""
-    parts = holder.split("/")
-    if len(parts) != 4 or parts[:2] != [socket.gethostname(), _boot()] or not parts[2].isdigit():
-        return False
-    return Path("/proc").is_dir() and _started(int(parts[2])) != parts[3]
 
 
 class Lock:
@@ -131,6 +89,14 @@ class Lock:
         """Whether somebody else is known to have it."""
         return bool(self._taker)
 
+    def look(self) -> None:
+        """See at once whether somebody took it, as a run that only waits should; `lost` tells."""
+        # The cluster may be away: the next look, or the next renewal, will tell.
+        with contextlib.suppress(ClusterError):
+            # Read from the API server's cache, which costs next to nothing; the renewal makes sure.
+            if _holder(self._kube.get(self._path, {"resourceVersion": "0"})) != self._me:
+                self._renew_once()
+
     def secure(self) -> None:
         """Make sure that the lease is still ours; to be called before anything is changed under its protection.
 
@@ -192,7 +158,7 @@ class Lock:
             self._lease = self._kube.request("POST", self._collection, body=body)
         except ConflictError:
             lease = self._kube.get(self._path)
-            holder = str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")
+            holder = _holder(lease)
             # Our own name stands there when the answer to the creation was lost on its way.
             free = holder in ("", self._me) or is_dead(holder)
             return lease is not None and free and self._write(lease)
@@ -237,10 +203,14 @@ class Lock:
             if lease is None or self._stopped.is_set() or self._write(lease):
                 return True
             current = self._kube.get(self._path)
-            holder = str(((current or {}).get("spec") or {}).get("holderIdentity") or "")
+            holder = _holder(current)
             if current is not None and holder == self._me:
                 # The answer to an earlier renewal was lost on its way.
                 return self._write(current)
             self._lease = None
-            self._taker = shown(holder) if holder else "nobody (the lease was deleted)"
+            self._taker = shown(holder) if holder else "somebody who deleted the lease"
             return True
+
+
+def _holder(lease: Document | None) -> str:
+    return str(((lease or {}).get("spec") or {}).get("holderIdentity") or "")

@@ -9,7 +9,6 @@ NodeClaims, claims and quotas. What could not be fetched is not spoken of.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -30,8 +29,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import (
 # A step that waits less than this many seconds needs no explanation.
 PATIENCE = 5.0
 _QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-# What the scheduler adds about preemption and dynamic resources tells nothing more.
-_AFTERTHOUGHT = re.compile(r"(?<=\.)\s+(?:no new claims to deallocate|preemption: |not found).*|,?\s+preemption: .*")
 # Events of a claim that say only that it waits for its pod.
 _CLAIM_WAITS = ("WaitForFirstConsumer", "WaitForPodScheduled")
 _SENTENCES = 2
@@ -139,7 +136,7 @@ def _used(around: tuple[Document, ...]) -> Iterator[str]:
 
 
 def _unscheduled(pods: list[Document], total: int) -> Iterator[str]:
-    found = Counter(_AFTERTHOUGHT.sub("", pod_view.unschedulable(pod) or "") for pod in pods)
+    found = Counter(pod_view.unschedulable(pod) or "" for pod in pods)
     found.pop("", None)
     for message, count in found.most_common(1):
         yield f"{_pods(count, total)} no node: {message}"

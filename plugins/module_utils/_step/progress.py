@@ -19,6 +19,8 @@ _FEWEST = 5
 # Without a report for this long, or for so many times what lay between two of them, a rate would be a lie.
 _STALE = 60.0
 _MISSED = 5
+# Seconds to go that nobody will see: a century.
+_NEVER = 100 * 365 * 86400.0
 
 
 class Sample(t.NamedTuple):
@@ -59,8 +61,9 @@ class Progress:
             return f"{said[0]}, no progress for {human(age)}"
         if self.rate:
             said.append(_per_time(self.rate))
-            if self.total and self.total > self.done:
-                said.append(f"{human((self.total - self.done) / self.rate)} left")
+            left = (self.total - self.done) / self.rate - age if self.total else 0.0
+            if 0 < left < _NEVER:
+                said.append(f"{human(left)} left")
         return ", ".join(said)
 
     def reached(self) -> str:

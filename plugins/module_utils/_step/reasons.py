@@ -148,10 +148,11 @@ REASONS: Mapping[str, Reason] = {
         "then, or raise 'no_output_timeout'.",
     ),
     # From outside.
-    "LockLost": Reason("interrupted", "Follow it there."),
+    "LockLost": Reason("interrupted", "Follow it there; if nobody does, the same command goes on."),
     "Deleted": Reason("interrupted", "Run the same command again to start anew."),
     "PodDeleted": Reason("interrupted", f"{_AGAIN}; find out who deleted it (audit log)."),
     "Cancelled": Reason("interrupted", "Run it again to start anew."),
+    "StoppedBefore": Reason("interrupted", "Run it again to go on."),
 }
 
 

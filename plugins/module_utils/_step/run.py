@@ -15,7 +15,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
-from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, word
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import what_changed
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import CHANGED, NOT_INSTALLED, Decision, decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.execute import Execution
@@ -82,6 +83,8 @@ class StepRun:
         Raises:
             EksError: nothing was started, or the cluster stayed away; the workload, if any, goes on.
         """
+        if stopped := word.find(self.ledger, self.task.run_id):
+            return self._stopped(stopped)
         decision = self.decide()
         if decision.action == "skip" and not decision.uninstall:
             return self._skip(decision)
@@ -90,6 +93,8 @@ class StepRun:
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
+            if stopped := word.find(self.ledger, self.task.run_id):
+                return self._stopped(stopped)
             return self._locked(self._decide(self.installer.revisions_at_rest()))
         finally:
             self.lock.release()
@@ -102,6 +107,8 @@ class StepRun:
             raise AbsentError(f"{where}: not found. Create it, or correct the variable 'kube_namespace'.") from error
 
     def _locked(self, decision: Decision) -> Record:
+        if decision.uninstall or decision.rollback is not None:
+            self.lock.secure()
         self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)
@@ -129,7 +136,20 @@ class StepRun:
         fields = {"outcome": "skipped", "finished": iso(now), "skipped_because": decision.why}
         record = journal.write(**self.draft.about, **fields)
         evidence.write_draft(self.task, self.draft)
+        if self.task.index < self.task.total:
+            word.passing(self.ledger, self.task.run_id)
         return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
+
+    def _stopped(self, found: word.Word) -> Record:
+        """Begin nothing, because the run was stopped before it came to this step."""
+        task, now = self.task, self.clock.now()
+        word.heard(self.ledger, task.run_id)
+        cause = Cause.of("StoppedBefore", f"Run/{task.run_id}", f"it was {found} before this step began")
+        fields = {"outcome": "cancelled", "cause": cause.to_record(), "finished": iso(now)}
+        record = Journal(task=task, started=now).write(**self.draft.about, **fields)
+        said = f"{task.place}: not begun: {cause}"
+        self.say(said)
+        return result(record, task, changed=False, msg=said, failed=True)
 
     def _on_loss(self, holder: str) -> None:
         if self.execution:

@@ -15,9 +15,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, events, evidence, record
+from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import doubtful_nodes, settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
@@ -36,6 +38,8 @@ class Session:
         self._clock, self._say = clock, say
         self._observer = Observer(kube, target, clock, progress=rules.progress is not None)
         self._surroundings = Surroundings(kube, self._observer.put)
+        # What was written after the end, by pods that were let go.
+        self._late: dict[Instance, LogFile] = {}
 
     def lost_lock(self, holder: str) -> None:
         """End the session because another controller took over; called from the lock's thread."""
@@ -104,6 +108,18 @@ class Session:
         evidence.write_state(self._journal.task, state)
         return state
 
+    def see_off(self, state: State, uninstall: Callable[[], None]) -> State:
+        """Uninstall what still runs, keep what it writes until it has ended, and return how that was."""
+        left, keeping = staying(state.live.values()), self._target.keeping
+        # Their logs go on where they were left.
+        keeping = replace(keeping, former=(keeping.directory.parent,))
+        departure = Departure(self._kube, left, self._pods, keeping, clock=self._clock, say=self._say)
+        uninstall()
+        self._late = departure.complete()
+        state = replace(state, pods={**state.pods, **departure.pods})
+        evidence.write_state(self._journal.task, state)
+        return state
+
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
         """Return the fields of the record that the session knows."""
         pods = record.pods(state, self._target.kind, self._newest_logs())
@@ -133,7 +149,7 @@ class Session:
         return () if self._journal.task.private else self._observer.logs.tail(pod, container)
 
     def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
-        files = sorted(self._observer.logs.files().items(), key=_restarts)
+        files = sorted({**self._observer.logs.files(), **self._late}.items(), key=_restarts)
         return {(one.pod, one.container): file for one, file in files}
 
 

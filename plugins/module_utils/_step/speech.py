@@ -11,6 +11,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._step import pending
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import standing
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience, staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 
 # Why a step waits changes with every pod that comes up; it is said again at most this often, in seconds.
@@ -25,6 +26,13 @@ def explain(state: State, at: float, rules: Rules) -> tuple[State, tuple[str, ..
         return state, ()
     said = f"{rules.kind.kind} {rules.name}: {standing(state)}: {why}"
     return replace(state, told=why, explained=at), (said,)
+
+
+def departure(state: State, rules: Rules) -> tuple[str, ...]:
+    """Return the line that says, when the workload was deleted, whose last words are waited for."""
+    left = staying(state.live.values())
+    said = f"{rules.kind.kind} {rules.name}: deleted; waiting for {named(left)} to end, {human(patience(left))} at most"
+    return (said,) if left else ()
 
 
 def summary(state: State, rules: Rules) -> str:

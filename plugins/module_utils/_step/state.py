@@ -67,7 +67,8 @@ class State:
     fetched of the surroundings; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
     `runs` says whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod
     and words; `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it
-    that pods of the same name made unseen; `accidents` are those that were told.
+    that pods of the same name made unseen; `accidents` are those that were told. `deleted` is when the workload went
+    away, from which on only its pods' last words are waited for.
     """
 
     workload: Document | None = None
@@ -100,6 +101,7 @@ class State:
     progress: Progress | None = None
     progressed: float = 0.0
     began: float = 0.0
+    deleted: float | None = None
     ending: Ending | None = None
 
     @property

@@ -17,14 +17,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
-from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._step import word
+from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure, listed
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
-from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
-from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm
 
 Say = Callable[[str], None]
@@ -48,57 +47,76 @@ class Standing:
         return Standing(entries=[*self.entries, *more.entries], installed=installed)
 
 
-def stop(kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say) -> dict[str, t.Any]:
+def stop(
+    kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say, clock: Clock | None = None
+) -> dict[str, t.Any]:
     """Stop everything installed for run `release`: its running step and what it keeps.
 
     The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
-    ledger that its step was cancelled, and ends.
+    ledger that its step was cancelled, and ends. One that is between two steps finds word there before the next.
 
     Raises:
         AbsentError: there is no such run in the namespace.
     """
-    found, former = _standing(kube, release), ""
-    if not check:
-        lock = Lock(kube, release, clock=Clock())
+    found, former, ledger, clock = _standing(kube, release), "", Ledger(kube, release), clock or Clock()
+    if check:
+        told = word.due(ledger)
+    else:
+        lock = Lock(kube, release, clock=clock)
         former = lock.seize()
         try:
-            found = _end(kube, helm, lock, release=release, directory=directory, say=say)
+            told = word.leave(ledger, by=socket.gethostname(), at=iso(clock.now()))
+            found = _end(kube, helm, lock, release=release, directory=directory, clock=clock, say=say)
         finally:
             lock.release()
-    said = f"run {release}: {_told(found, former, check=check)}"
+    said = f"run {release}: {_told(found, former, told, check=check)}"
     say(said)
-    changed = bool(found.entries or found.installed or former)
+    changed = bool(found.entries or found.installed or former or told)
     return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.installed}
 
 
-def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, say: Say) -> Standing:
+def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, clock: Clock, say: Say) -> Standing:
     """End whatever runs or is kept, and return it."""
-    ended, clock = Standing(entries=[], installed=[]), Clock()
+    ended = Standing(entries=[], installed=[])
     # Again, as long as there is something: its controller may have written a word more before it missed the lock.
     while (found := _standing(kube, release)).entries or found.installed:
         _cancel(Ledger(kube, release), found.entries, clock)
+        departures: dict[str, Departure] = {}
         for name in found.installed:
             # A controller that no longer follows may have left a Helm at work.
             await_helm(partial(revisions, kube, name), clock=clock, say=say)
-            _evidence(kube, name, directory / name, say=say)
+            look, kept = partial(listed, kube, name), directory / name
+            pods = look()
+            say(f"keeping the evidence of {name}: {len(pods)} pods in {kept}")
+            departures[name] = Departure(kube, pods, look, Keeping(directory=kept / "logs"), clock=clock, say=say)
+            _write(departures[name], kept)
         lock.secure()
         for name in found.installed:
             say(f"uninstalling {name}")
             helm.uninstall(name)
+        for name, departure in departures.items():
+            departure.complete()
+            _write(departure, directory / name)
         ended = ended.and_then(found)
     return ended
 
 
-def _told(found: Standing, former: str, *, check: bool) -> str:
+def _write(departure: Departure, directory: Path) -> None:
+    pods = (without_noise(pod) for _, pod in sorted(departure.pods.items()))
+    write_atomically(directory / "pods.yaml", to_yaml_stream(pods))
+
+
+def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:
     if found.entries:
         return f"{'would stop' if check else 'stopped'} {', '.join(found.steps)}"
-    if former:
-        return (
-            f"nothing is running, but {former} was at work between two steps; look with 'status.yml' and stop it again"
-        )
+    said = ["nothing is running"]
     if found.installed:
-        return f"nothing is running; {'would uninstall' if check else 'uninstalled'} what was left of it"
-    return "nothing is running"
+        said.append(f"{'would uninstall' if check else 'uninstalled'} what was left of it")
+    if former:
+        said.append(f"{former} was between two steps and has lost the lock")
+    if told:
+        said.append(f"{', '.join(told)} {'would begin' if check else 'begins'} no further step")
+    return "; ".join(said)
 
 
 def _standing(kube: Kube, release: str) -> Standing:
@@ -118,22 +136,3 @@ def _cancel(ledger: Ledger, entries: list[Entry], clock: Clock) -> None:
     said = f"stopped from {socket.gethostname()}"
     for entry in entries:
         ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
-
-
-def _evidence(kube: Kube, name: str, directory: Path, *, say: Say) -> None:
-    """Copy pods and logs of a Helm release as they are now."""
-    selector = {"labelSelector": f"app.kubernetes.io/instance={name}"}
-    found = kube.get(collection("v1", "pods", kube.namespace), selector) or {}
-    pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in found.get("items") or []]
-    say(f"keeping the evidence of {name}: {len(pods)} pods in {directory}")
-    write_atomically(directory / "pods.yaml", to_yaml_stream(without_noise(pod) for pod in pods))
-    _logs(kube, pods, Keeping(directory=directory / "logs"))
-
-
-def _logs(kube: Kube, pods: list[Document], keeping: Keeping) -> None:
-    logs = Logs(kube, keeping, Audience())
-    for pod in pods:
-        for container in pod_view.containers(pod):
-            if container.has_log:
-                logs.follow(Instance(pod_view.name(pod), pod["metadata"]["uid"], container.name, container.restarts))
-    logs.close(lambda _: False)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.reasons import loo
 _LOOP_SECONDS = 600.0
 # Reasons of a waiting container that do not go away by waiting (kubelet `pkg/kubelet/images/types.go`).
 _FINAL = ("ErrImageNeverPull", "InvalidImageName")
+# What the kubelet puts before the words of the last try while it waits for the next: the same trouble is told once.
+_BACKS_OFF = re.compile(r'^Back-off pulling image "[^"]*": \w+: ')
 # Which patience a trouble deserves, by its category and, where that is too coarse, by its reason.
 _GRACES: Mapping[str, str] = {
     "image_pull": "image",
@@ -142,7 +145,7 @@ def cannot_start(pod: Document, container: Container, warnings: tuple[Document, 
     category = lookup(container.reason).category
     if container.state != "waiting" or category not in ("image_pull", "configuration"):
         return None
-    said, reason = container.message, container.reason
+    said, reason = _BACKS_OFF.sub("", container.message), container.reason
     if category == "image_pull" and reason not in _FINAL:
         # Older kubelets say only 'Back-off pulling image' after the first try.
         heard = (str(event.get("message")) for event in warnings)

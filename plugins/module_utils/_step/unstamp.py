@@ -60,6 +60,8 @@ class Unstamp:
         self._mask, self._seen = mask, seen
         # The lines of the last stamp still to be passed over; `None` when what comes is new to the archive.
         self._skip: int | None = position.same if position.stamp else None
+        # Whether the answer began before that.
+        self._earlier = False
         self._before, self._size, self._rest = position, position.size, b""
         # What was fed last, as it came.
         self._block = b""
@@ -98,7 +100,7 @@ class Unstamp:
 
         Unless the log is `whole`, that is half of a line which is read again.
         """
-        if self._skip is not None and self._skip == self.position.same:
+        if self._skip is not None and self._skip == self.position.same and not self._earlier:
             self.gap = True
         if not whole or not (self._rest or self.inside):
             return _NOTHING
@@ -175,6 +177,7 @@ class Unstamp:
     def _is_news(self, stamp: bytes) -> bool:
         last, skip = self.position.stamp, self._skip or 0
         if stamp < last:
+            self._earlier = self._earlier or bool(stamp)
             return False
         if stamp == last and skip:
             self._skip = skip - 1

@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,24 @@ def test_what_a_source_gave_is_remembered_as_long_as_it_is_here(tmp_path: Path) 
     for note in (tmp_path / "given").iterdir():
         note.write_text("{", encoding="utf-8")
     assert store.recall(asked) is None
+
+
+def test_what_nobody_asks_for_goes_when_something_new_comes(tmp_path: Path) -> None:
+    store, long_ago = Store(tmp_path / "cache"), time.time() - 91 * 86400
+    kept, asked = {}, {}
+    for name in ("forgotten", "used"):
+        asked[name] = Reference(chart=name, repo="https://h", version="1.0.0")
+        kept[name] = store.add(pack(chart(tmp_path / name), name), shown=name)
+        store.remember(asked[name], Given(digest=kept[name]))
+    (store.root / ".new-killed").mkdir()
+    for path in (*store.root.iterdir(), *store.root.glob("given/*")):
+        os.utime(path, (long_ago, long_ago))
+
+    assert store.recall(asked["used"]) == Given(digest=kept["used"])
+    store.add(pack(chart(tmp_path / "new"), "new"), shown="new")
+
+    assert store.recall(asked["used"]) == Given(digest=kept["used"])
+    assert (store.chart(kept["used"]) / "Chart.yaml").is_file()
+    assert not store.has(kept["forgotten"])
+    assert len(list(store.root.iterdir())) == len(["used", "new", "given"])
+    assert len(list(store.root.glob("given/*"))) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped, plain, plain_document, shown
@@ -32,7 +32,6 @@ def test_what_a_terminal_would_obey_is_taken_out(written: str, shown: str) -> No
     assert plain(written) == shown
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters() | st.sampled_from("\x1b[]0;m\x07\\P\x9b")))
 def test_nothing_a_terminal_obeys_is_left(text: str) -> None:
     found = plain(text)

@@ -23,6 +23,8 @@ KINDS = {
     "Deployment": ("/apis/apps/v1", "deployments", True),
     "NodePool": ("/apis/karpenter.sh/v1", "nodepools", False),
     "NodeClaim": ("/apis/karpenter.sh/v1", "nodeclaims", False),
+    "EC2NodeClass": ("/apis/karpenter.k8s.aws/v1", "ec2nodeclasses", False),
+    "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets", True),
 }
 
 
@@ -108,6 +110,26 @@ def test_nodes_go_after_what_may_run_on_them() -> None:
     assert any("Service team/web waits for the load balancer controller" in line for line in api.said)
 
 
+def test_budgets_go_where_nodes_are_drained_and_classes_with_their_nodes() -> None:
+    api = Api()
+    budget = api.add("PodDisruptionBudget", "db")
+    api.add("EC2NodeClass", "default")
+    assert names(api.clean()) == ["EC2NodeClass default"]
+    assert budget not in api.deleted
+    api = Api()
+    for kind, name in (("PodDisruptionBudget", "db"), ("EC2NodeClass", "default"), ("NodeClaim", "gpu-1")):
+        api.add(kind, name)
+    assert names(api.clean()) == ["PodDisruptionBudget team/db", "NodeClaim gpu-1", "EC2NodeClass default"]
+
+
+def test_what_is_leaving_already_is_only_waited_for() -> None:
+    api = Api()
+    api.add("Service", "web", {"type": "LoadBalancer"}, deletionTimestamp="2026-11-21T00:00:00Z", finalizers=["x"])
+    api.clock.meanwhile = lambda: api.objects.clear()
+    assert api.clean() == {"changed": False, "deleted": []}
+    assert any("Service team/web waits for" in line for line in api.said)
+
+
 def test_whoever_uses_a_volume_goes_with_its_topmost_owner() -> None:
     api = Api()
     volume(api, "data")
@@ -119,7 +141,7 @@ def test_whoever_uses_a_volume_goes_with_its_topmost_owner() -> None:
     api.add("Pod", "other", {"volumes": [{"name": "tmp", "emptyDir": {}}]})
     # Its volume stays until a driver removes it.
     api.clock.meanwhile = lambda: api.objects.pop("/api/v1/persistentvolumes/pv-data", None)
-    assert names(api.clean()) == ["Deployment/db", "PersistentVolumeClaim team/data"]
+    assert names(api.clean()) == ["Deployment team/db", "PersistentVolumeClaim team/data"]
 
 
 def test_an_ephemeral_volume_belongs_to_its_pod() -> None:
@@ -132,7 +154,7 @@ def test_an_ephemeral_volume_belongs_to_its_pod() -> None:
         ownerReferences=owner("example.com/v1", "Thing", "x"),
     )
     api.clock.meanwhile = lambda: api.objects.pop("/api/v1/persistentvolumes/pv-job-scratch", None)
-    assert names(api.clean()) == ["Pod/job", "PersistentVolumeClaim team/job-scratch"]
+    assert names(api.clean()) == ["Pod team/job", "PersistentVolumeClaim team/job-scratch"]
 
 
 def test_what_is_to_be_kept_or_was_made_by_hand_stays() -> None:
@@ -162,3 +184,12 @@ def test_what_does_not_go_is_told_with_what_keeps_it() -> None:
         api.clean(timeout=20.0)
     (left,) = refused.value.details["left"]
     assert left.endswith("the load balancer controller (finalizers: service.kubernetes.io/load-balancer-cleanup)")
+
+
+def test_what_was_deleted_and_does_not_go_is_told_with_the_command_that_gives_it_up() -> None:
+    api = Api()
+    api.add("NodeClaim", "gpu-1", deletionTimestamp="2026-11-21T00:00:00Z", finalizers=["karpenter.sh/termination"])
+    with pytest.raises(ClusterError) as refused:
+        api.clean(timeout=20.0)
+    patch = """--type=merge --patch='{"metadata": {"finalizers": null}}'"""
+    assert f"give NodeClaim gpu-1 up (kubectl patch nodeclaims.karpenter.sh gpu-1 {patch})" in str(refused.value)

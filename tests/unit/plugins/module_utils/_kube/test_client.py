@@ -48,6 +48,28 @@ def test_refusals(serve: Serve, code: int, kind: type[EksError], words: str) -> 
     assert "\n" not in str(caught.value)
 
 
+def test_whoever_gave_no_credentials_needs_no_permission(serve: Serve) -> None:
+    _, kube = serve(status(403, 'pods is forbidden: User "system:anonymous" cannot list resource "pods"'))
+    with pytest.raises(ForbiddenError, match=r'resource "pods"\. Give the kubeconfig\'s user credentials\.$'):
+        kube.request("GET", "/x")
+
+
+def test_the_whole_reason_is_told_of_a_cluster_with_a_long_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: t.Any, **__: t.Any) -> t.Any:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    host = f"{'0123456789ABCDEF' * 2}.gr7.us-west-2.eks.amazonaws.com"
+    (tmp_path / "kubeconfig").write_text(GOOD.replace("http://127.0.0.1:1", f"https://{host}"), encoding="utf-8")
+    kube = Kube(kubeconfig=str(tmp_path / "kubeconfig"), context=None, namespace="n", clock=FakeClock(), patience=5)
+    with pytest.raises(UnreachableError) as caught:
+        kube.request("GET", "/x")
+    assert "(Failed to resolve" in str(caught.value)
+    assert "Name or service not known)" in str(caught.value)
+
+
 def test_absent_is_none_for_get(serve: Serve) -> None:
     _, kube = serve(status(404))
     assert kube.get("/x") is None
@@ -161,7 +183,7 @@ users: [{name: u, user: {}}]
     ("text", "words"),
     [
         ("", "names no cluster"),
-        ("a: [", "cannot be read"),
+        ("a: 1\nb: [\n", "kubeconfig:3: cannot be read: expected the node content, but found '<stream end>'. Write"),
         ("- 1", "names no cluster"),
         ("\0", "cannot be read"),
         ("clusters: []", "names no cluster"),

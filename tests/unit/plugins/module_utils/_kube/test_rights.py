@@ -29,11 +29,11 @@ def test_rights_that_are_there(rules: list[dict[str, t.Any]]) -> None:
 @pytest.mark.parametrize(
     ("rules", "named"),
     [
-        ([JOBS], "may not list pods, watch pods. Nothing was changed."),
+        ([JOBS], "may not get pods, list pods, watch pods. Nothing was changed."),
         ([READS], "may not get jobs.batch, list jobs.batch, watch jobs.batch."),
-        ([JOBS, {**READS, "verbs": ["list"]}], "may not watch pods."),
+        ([JOBS, {**READS, "verbs": ["list"]}], "may not get pods, watch pods."),
         # A right to one object by its name does not do.
-        ([JOBS, {**READS, "resourceNames": ["a"]}], "may not list pods, watch pods."),
+        ([JOBS, {**READS, "resourceNames": ["a"]}], "may not get pods, list pods, watch pods."),
         ([{**JOBS, "apiGroups": [""]}, READS], "may not get jobs.batch"),
     ],
 )
@@ -48,7 +48,7 @@ def test_rights_that_are_missing_are_all_named(rules: list[dict[str, t.Any]], na
 
 def test_what_only_a_webhook_knows_counts() -> None:
     kube = FakeKube()
-    kube.rules, kube.webhook = [JOBS], {("list", "pods"), ("watch", "pods")}
+    kube.rules, kube.webhook = [JOBS], {("get", "pods"), ("list", "pods"), ("watch", "pods")}
     demand(kube, JOB)
 
 

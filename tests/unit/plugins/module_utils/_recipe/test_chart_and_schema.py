@@ -187,12 +187,21 @@ def test_the_digest_follows_content_names_and_links(tmp_path: Path) -> None:
     assert digest(path) not in (first, second)
 
 
-@pytest.mark.parametrize("name", ["README.md", "ci/a-values.yaml", ".helmignore"])
+@pytest.mark.parametrize("name", ["README.md", "ci/a-values.yaml", ".helmignore", "charts/sub/charts/x/README.md"])
 def test_the_digest_passes_over_prose_and_test_input(tmp_path: Path, name: str) -> None:
     path = chart(tmp_path / "c")
     before = digest(path)
     chart(path, **{name: "words"})
     assert digest(path) == before
+
+
+@pytest.mark.parametrize("name", ["templates/ci/job.yaml", "charts/sub/files/README.md"])
+def test_the_digest_counts_what_is_only_called_like_prose(tmp_path: Path, name: str) -> None:
+    path = chart(tmp_path / "c")
+    before = digest(path)
+    (path / name).parent.mkdir(parents=True)
+    (path / name).write_text("kind: Job", encoding="utf-8")
+    assert digest(path) != before
 
 
 def test_the_digest_tells_where_one_file_ends_and_the_next_begins(tmp_path: Path) -> None:

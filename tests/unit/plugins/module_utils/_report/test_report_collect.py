@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
@@ -61,7 +61,6 @@ KEYS = (
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), st.sampled_from([*ODD, INNER, *INNER])))
 def test_no_record_is_too_odd_to_read(record: dict[str, object]) -> None:
     found = step(record, directory="local/01-train", files=("step.json",), runs=())

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._report.layout import (
@@ -51,7 +51,6 @@ def test_phases_follow_each_other_in_per_cent_of_the_run() -> None:
     assert (bars.whole.left, bars.whole.width, bars.right) == (0, 40, 40)
 
 
-@settings(deadline=None)
 @given(
     MAYBE,
     MAYBE,
@@ -104,7 +103,6 @@ def test_a_run_of_no_duration_still_has_a_scale() -> None:
     assert [tick.seconds for tick in ticks(whole.seconds)] == [0]
 
 
-@settings(deadline=None)
 @given(st.floats(min_value=0, max_value=1e9))
 def test_ticks_are_few_and_within_the_run(seconds: float) -> None:
     found = ticks(seconds)

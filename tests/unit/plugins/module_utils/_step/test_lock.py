@@ -19,14 +19,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
     UnreachableError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._step import controller
 from ansible_collections.mlops.eks.plugins.module_utils._step import lock as module
-from ansible_collections.mlops.eks.plugins.module_utils._step.lock import (
-    DURATION,
-    Lock,
-    is_dead,
-    shown,
-    this_controller,
-)
+from ansible_collections.mlops.eks.plugins.module_utils._step.controller import is_dead, shown, this_controller
+from ansible_collections.mlops.eks.plugins.module_utils._step.lock import DURATION, Lock
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/team/leases"
 PATH = f"{LEASES}/mlops-eks-digits"
@@ -168,7 +164,7 @@ def test_a_dead_process_of_this_machine_is_replaced_at_once(kube: FakeKube, make
 def test_an_ended_process_that_nobody_has_noticed_is_dead() -> None:
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     mine = this_controller().split("/")
-    name = "/".join([mine[0], mine[1], str(child.pid), module._started(child.pid)])
+    name = "/".join([mine[0], mine[1], str(child.pid), controller._started(child.pid)])
     assert not is_dead(name)
     t.cast(t.IO[bytes], child.stdin).close()
     wait_for(lambda: is_dead(name))
@@ -286,7 +282,7 @@ def test_a_deleted_lease_is_a_loss(kube: FakeKube, make: MakeLock, lost: list[st
     make().acquire(patience=0, say=lambda _: None)
     kube.objects.pop(PATH)
     wait_for(lambda: bool(lost))
-    assert lost == ["nobody (the lease was deleted)"]
+    assert lost == ["somebody who deleted the lease"]
 
 
 @pytest.mark.usefixtures("quick")

@@ -175,7 +175,8 @@ def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(serve: Serve
     until(lambda: len(server.requests) == 3)
     begun = time.monotonic()
     logs.close(lambda _: True)
-    assert time.monotonic() - begun < 2.0
+    # Twice five seconds it would wait for.
+    assert time.monotonic() - begun < 5.0
     (said,) = screen.drain()
     assert "may not 'get' 'pods/log' in namespace team" in said
     assert {file.gap for file in logs.files().values()} == {"reading it was forbidden"}

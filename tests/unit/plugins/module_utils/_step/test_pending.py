@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from fakes.built import rules, workload
-from fakes.made import BEGIN, Document, condition, container, pod, runs, waits, warning
+from fakes.made import BEGIN, Document, condition, container, pod, runs, stamp, waits, warning
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
@@ -121,11 +121,26 @@ def test_karpenter_finds_no_capacity() -> None:
     )
 
 
+def test_a_launch_that_failed_long_before_was_for_others() -> None:
+    event = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
+    event["lastTimestamp"] = stamp(-301)
+    assert "Karpenter" not in waiting(unscheduled(), around=(event,)).why
+
+
 def test_karpenter_cannot_help() -> None:
     said = 'Failed to schedule pod, incompatible with nodepool "default", did not tolerate gpu=true:NoSchedule'
     state = waiting(unscheduled(), events=(warning("FailedScheduling", "Pod/digits-x", said, 2),))
     assert state.why.endswith('Karpenter brings no node: incompatible with nodepool "default", did not tolerate '
                               "gpu=true:NoSchedule.")  # fmt: skip
+
+
+@pytest.mark.parametrize(("launched", "told"), [(2, "brings no node"), (1, "brings no node"), (3, "got no node")])
+def test_what_karpenter_said_last_counts_and_of_the_same_time_what_is_about_our_pod(launched: float, told: str) -> None:
+    said = "Failed to schedule pod, did not tolerate gpu=true:NoSchedule"
+    launch = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
+    launch["lastTimestamp"] = stamp(launched)
+    ours = warning("FailedScheduling", "Pod/digits-x", said, 2)
+    assert f"Karpenter {told}" in waiting(unscheduled(), events=(ours,), around=(launch,)).why
 
 
 # Volumes

@@ -54,7 +54,7 @@ def test_reports_that_come_seldom_have_a_rate_too() -> None:
 
 def test_an_old_report_promises_nothing() -> None:
     found = after((0, "step 0/1000"), (10, "step 100/1000"))
-    assert found.describe(50) == "10 % (100/1000), 10/s, 1 min 30 s left"
+    assert found.describe(50) == "10 % (100/1000), 10/s, 40 s left"
     assert found.describe(300) == "10 % (100/1000), no progress for 5 min"
     seldom = after((0, "step 0/1000"), (600, "step 100/1000"))
     assert not seldom.stale(1500)
@@ -81,6 +81,11 @@ def test_no_line_breaks_it(lines: list[tuple[float, str]]) -> None:
     if found:
         assert found.describe(1.0)
         assert found.rate is None or found.rate > 0
+
+
+def test_a_time_left_that_nobody_will_see_is_not_told() -> None:
+    endless = "9" * 308
+    assert "left" not in after((0, f"step 0/{endless}"), (9, f"step 0.00000000000000000001/{endless}")).describe(0)
 
 
 def test_the_record_has_plain_numbers() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import typing as t
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,10 +13,10 @@ from fakes.clock import FakeClock
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import UnreachableError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._step import attempt as attempts
-from ansible_collections.mlops.eks.plugins.module_utils._step import lock as locks
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
@@ -272,20 +271,42 @@ def test_a_run_that_is_stopped_while_it_waits_does_not_go_on(stage: t.Callable[.
     assert found.helm == ["install", "uninstall", "uninstall"]
 
 
-def test_a_back_off_ends_when_the_lock_is_lost(stage: t.Callable[..., Stage], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "RENEWAL", 0.001)
+@pytest.mark.parametrize("gone", [False, True], ids=["seized", "seized and given back"])
+def test_a_back_off_ends_within_two_seconds_of_a_stop(stage: t.Callable[..., Stage], gone: bool) -> None:
     found = stage(ending(), retry=Retry(retries=1, backoff=500))
+    due = found.clock.at + 100
 
     def stop() -> None:
+        if found.clock.at < due or found.entry.outcome == "cancelled":
+            return
         Ledger(found.kube, "digits").write(replace(found.entry, outcome="cancelled", cause="stopped from here"))
-        found.kube.objects[LEASE]["spec"]["holderIdentity"] = "tower/aaaa1111/4711/99"
-        found.kube.put(LEASE, found.kube.objects[LEASE])
-        # The thread that renews the lease has a clock of its own.
-        threading.Event().wait(0.005)
+        lease = found.kube.objects.pop(LEASE)
+        if not gone:
+            found.kube.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "tower/aaaa1111/4711/99"}})
 
     found.clock.meanwhile = stop
     assert found.run()["outcome"] == "cancelled"
-    assert sum(found.clock.slept) < 500
+    assert due <= found.clock.at <= due + 2
+
+
+def test_who_is_stopping_a_run_is_given_the_time_to_write_it_down(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), retry=Retry(retries=1, backoff=500))
+
+    def stop() -> None:
+        lease = found.kube.objects[LEASE]
+        if lease["spec"]["holderIdentity"] == "tower/aaaa1111/4711/99":
+            Ledger(found.kube, "digits").write(replace(found.entry, outcome="cancelled", cause="stopped from here"))
+        found.kube.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "tower/aaaa1111/4711/99"}})
+
+    found.clock.meanwhile = stop
+    result = found.run()
+    assert (result["outcome"], result["cause"]["reason"]) == ("cancelled", "Cancelled")
+
+
+def test_a_cluster_that_is_away_does_not_end_a_back_off(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending(), Ending(outcome="succeeded"))
+    found.kube.fail[f"GET {LEASE}"] = [(UnreachableError("away"), False)] * 2
+    assert (found.run()["outcome"], found.kube.fail[f"GET {LEASE}"]) == ("succeeded", [])
 
 
 def test_what_stays_installed_is_not_retried(stage: t.Callable[..., Stage]) -> None:

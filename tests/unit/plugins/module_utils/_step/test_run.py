@@ -22,6 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import label
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._step import word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
@@ -273,8 +274,9 @@ def test_a_missing_namespace_names_cluster_and_remedy(tmp_path: Path, clock: Fak
     assert found.helm.calls == []
 
 
-def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> None:
-    found = stage(tmp_path, clock, {})
+def skipped(tmp_path: Path, clock: FakeClock, **more: t.Any) -> Stage:
+    """Return a step that an earlier run, `r0`, has done."""
+    found = stage(tmp_path, clock, {}, **more)
     Ledger(found.kube, "digits").write(
         Entry(
             step="data",
@@ -288,10 +290,54 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
             finished="2026-11-21T09:00:09.000Z",
         )
     )
+    return found
+
+
+def test_a_run_that_has_only_skipped_steps_can_be_stopped_before_the_next(tmp_path: Path, clock: FakeClock) -> None:
+    found = skipped(tmp_path, clock, total=2)
+    assert found.run.run()["outcome"] == "skipped"
+    assert word.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z") == ["r1"]
+
+
+def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> None:
+    found = skipped(tmp_path, clock)
     before = dict(found.kube.objects)
     result = found.run.run()
     assert (result["outcome"], result["changed"], result["first_run"]) == ("skipped", False, "r0")
     assert found.kube.objects == before
+    assert found.helm.calls == []
+
+
+def test_a_step_of_a_run_that_was_stopped_does_not_begin(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {}, index=2, total=3)
+    earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
+    found.run.ledger.finish(replace(earlier, outcome="succeeded"))
+    word.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
+
+    result = found.run.run()
+
+    told = "it was stopped from tower at 2026-11-21T09:15:02.123Z before this step began. Run it again to go on."
+    assert (result["outcome"], result["failed"], result["changed"]) == ("cancelled", True, False)
+    assert result["msg"] == f"step 2/3 data: not begun: Run/r1: StoppedBefore: {told}"
+    assert found.said == [result["msg"]]
+    assert (found.helm.calls, set(found.run.ledger.read())) == ([], {"prepare"})
+    record = json.loads((tmp_path / "runs/r1/local/02-data/step.json").read_text(encoding="utf-8"))
+    assert (record["outcome"], record["cause"]["reason"]) == ("cancelled", "StoppedBefore")
+    # The same id may be used again.
+    assert word.find(found.run.ledger, "r1") is None
+
+
+def test_a_run_that_is_stopped_before_its_step_has_the_lock_does_not_begin_it(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, {}, index=2, total=3)
+    lock = found.run.lock
+
+    def acquire(**_: t.Any) -> None:
+        earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
+        found.run.ledger.finish(replace(earlier, outcome="succeeded"))
+        word.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
+
+    lock.acquire = acquire  # type: ignore[method-assign]
+    assert found.run.run()["outcome"] == "cancelled"
     assert found.helm.calls == []
 
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fakes.clock import FakeClock
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
+from ansible_collections.mlops.eks.plugins.module_utils._step import word
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
@@ -28,6 +30,7 @@ ENTRY = Entry(
     started="2026-11-21T09:00:00.000Z",
 )
 SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
+PODS = "/api/v1/namespaces/team/pods"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
 
 
@@ -36,6 +39,7 @@ class Stage:
 
     def __init__(self, tmp_path: Path) -> None:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
+        self.clock = FakeClock()
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
         # What the controller does that has not missed the lock yet.
         self.late: t.Callable[[], None] = lambda: None
@@ -46,7 +50,13 @@ class Stage:
 
     def stop(self, *, check: bool = False) -> dict[str, t.Any]:
         helm = Helm(binary="helm", kubeconfig="/k", context=None, namespace="team", run=self._run)
-        return stop(self.kube, helm, release="digits", directory=self.directory, check=check, say=self.said.append)
+        how = {"directory": self.directory, "check": check, "say": self.said.append, "clock": self.clock}
+        return stop(self.kube, helm, release="digits", **how)
+
+    def pod(self, name: str, **spec: t.Any) -> None:
+        metadata = {"name": name, "labels": {"app.kubernetes.io/instance": "digits"}}
+        entry = {"metadata": metadata, "spec": {"containers": [], **spec}, "status": {"phase": "Running"}}
+        self.kube.put(f"{PODS}/{name}", entry)
 
     def _run(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed:
         # What the ledger says, and who has the lock, at the moment at which the workload goes.
@@ -81,6 +91,37 @@ def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stag
     assert LEASE not in stage.kube.objects
 
 
+def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    stage.pod("digits-0")
+    stage.pod("digits-1", terminationGracePeriodSeconds=60)
+
+    def end() -> None:
+        stage.kube.objects.pop(f"{PODS}/digits-0", None)
+        if len(stage.clock.slept) == 4:
+            stage.kube.objects[f"{PODS}/digits-1"]["status"] = {"phase": "Failed"}
+
+    stage.clock.meanwhile = end
+    stage.stop()
+    assert "waiting for digits-0, digits-1 to end, 1 min 5 s at most" in stage.said
+    assert len(stage.clock.slept) == 4
+    pods = (stage.directory / "digits/pods.yaml").read_text(encoding="utf-8")
+    assert (pods.count("phase: Running"), pods.count("phase: Failed")) == (1, 1)
+
+
+def test_pods_that_never_end_are_named(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    for number in range(5):
+        stage.pod(f"digits-{number}")
+    begun = stage.clock.now()
+    stage.stop()
+    names = "digits-0, digits-1, digits-2 and 2 more pods"
+    assert f"{names} still there: look whether their nodes are gone" in stage.said
+    assert stage.clock.now() - begun == 35
+
+
 def test_what_a_controller_writes_before_it_misses_the_lock_is_stopped_too(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
@@ -102,7 +143,33 @@ def test_a_controller_between_two_steps_is_named(stage: Stage) -> None:
     follower.acquire(patience=0, say=stage.said.append)
     result = stage.stop()
     assert (result["changed"], result["stopped"]) == (True, [])
-    assert "nothing is running, but tower (process 4711) was at work between two steps" in result["msg"]
+    assert (
+        result["msg"]
+        == "run digits: nothing is running; tower (process 4711) was between two steps and has lost the lock"
+    )
+
+
+def test_a_run_between_two_steps_is_told_once(stage: Stage) -> None:
+    stage.ledger.finish(replace(ENTRY, outcome="succeeded", total=2))
+
+    would = stage.stop(check=True)
+    first, second = stage.stop(), stage.stop()
+
+    assert would["msg"] == "run digits: nothing is running; r1 would begin no further step"
+    assert (first["changed"], first["msg"]) == (True, "run digits: nothing is running; r1 begins no further step")
+    assert (second["changed"], second["msg"]) == (False, "run digits: nothing is running")
+    found = word.find(stage.ledger, "r1")
+    assert found is not None
+    assert "stopped from" in str(found)
+
+
+def test_word_is_left_before_anything_is_cancelled(stage: Stage) -> None:
+    """A step that ends well while its run is stopped may still overwrite what the ledger says of it."""
+    stage.ledger.write(ENTRY)
+    stage.install()
+    stage.late = lambda: stage.ledger.finish(replace(ENTRY, outcome="succeeded", total=2))
+    stage.stop()
+    assert word.find(stage.ledger, "r1")
 
 
 def test_what_a_dead_controller_left_installed_is_cleared_away(stage: Stage) -> None:

@@ -64,6 +64,13 @@ def test_image_pull_in_the_words_of_the_event_when_the_kubelet_only_backs_off() 
     assert one(backs_off)[0] == "ImagePullBackOff"
 
 
+def test_an_image_that_is_tried_again_is_told_in_the_same_words() -> None:
+    said = PULL + "dial tcp 127.0.0.1:80: connect: connection refused"
+    again = f'Back-off pulling image "registry/image:1": ErrImagePull: {said}'
+    tries = (pod("x", waits("ErrImagePull", said)), pod("x", waits("ImagePullBackOff", again)))
+    assert len({suspected(entry)[0].cause.message for entry in tries}) == 1
+
+
 def test_images_that_no_waiting_brings() -> None:
     assert one(pod("x", waits("InvalidImageName", "bad"))) == ("InvalidImageName", "image_pull", 0)
     assert one(pod("x", waits("ErrImageNeverPull", "absent"))) == ("ErrImageNeverPull", "image_pull", 0)
@@ -84,7 +91,7 @@ def unscheduled(message: str, name: str = "x") -> Document:
 
 def test_unschedulable_with_the_numbers_of_the_scheduler() -> None:
     said = "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint(s)."
-    (found,) = suspected(unscheduled(said))
+    (found,) = suspected(unscheduled(f"{said} preemption: 0/12 nodes are available: 12 Preemption is not helpful."))
     assert (found.cause.reason, found.cause.message, found.grace) == ("Unschedulable", said, 3)
 
 

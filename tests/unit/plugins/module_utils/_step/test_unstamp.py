@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as t
 from datetime import datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
@@ -57,7 +57,6 @@ def pieces(data: bytes, cuts: list[int]) -> t.Iterator[bytes]:
             yield data[start:stop]
 
 
-@settings(deadline=None)
 @given(log=logs(), cuts=st.lists(st.integers(0, 1 << 20), max_size=20), secret=st.booleans())
 def test_any_way_to_cut_a_log_gives_the_same_archive(
     log: tuple[list[Line], bytes], cuts: list[int], secret: bool
@@ -72,7 +71,6 @@ def test_any_way_to_cut_a_log_gives_the_same_archive(
     assert not reader.gap
 
 
-@settings(deadline=None)
 @given(log=logs(), breaks=st.lists(st.lists(st.integers(0, 1 << 20), min_size=1, max_size=4), max_size=5))
 def test_any_way_to_break_off_and_go_on_gives_the_same_archive(
     log: tuple[list[Line], bytes], breaks: list[list[int]]
@@ -93,7 +91,6 @@ def test_any_way_to_break_off_and_go_on_gives_the_same_archive(
     assert (reader.position.size, reader.position.lines, reader.gap) == (len(archive), len(lines), False)
 
 
-@settings(deadline=None)
 @given(log=logs(), cuts=st.lists(st.integers(0, 1 << 20), max_size=8), number=st.integers(0, 10))
 def test_what_an_earlier_controller_showed_is_old(log: tuple[list[Line], bytes], cuts: list[int], number: int) -> None:
     lines, _ = log

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Workloads that are applied and followed, all at the same time since most of it is waiting, and what was found."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from samples import Json
+from space import Space
+
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import FOLLOW
+from ansible_collections.mlops.eks.plugins.module_utils._step.doors import workload_wait
+
+# Something that is done to a workload while it is followed.
+Act = Callable[[Space], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was returned and said of one workload."""
+
+    outcome: str
+    cause: Json
+    lines: tuple[str, ...]
+
+    @property
+    def told(self) -> tuple[str, str, str]:
+        """Outcome, and reason and category of its cause."""
+        return self.outcome, self.cause["reason"], self.cause["category"]
+
+    @property
+    def waited_for(self) -> str:
+        """Why it waited, as it was said live."""
+        return " ".join(line for line in self.lines if ": pending: " in line)
+
+
+def follow(space: Space, workload: Json, awaited: str = "") -> Found:
+    """Follow one workload to its end, or until a line with `awaited` is said, when it is deleted."""
+    lines: list[str] = []
+    name, patience = workload["metadata"]["name"], 60.0
+
+    def say(line: str) -> None:
+        lines.append(line)
+        if awaited and awaited in line:
+            space.kubectl("delete", workload["kind"], name, "--wait=false", "--ignore-not-found")
+
+    params = {
+        **{key: row.get("default") for key, row in FOLLOW.items()},
+        "kubeconfig": space.kubeconfig,
+        "context": None,
+        "namespace": space.namespace,
+        "patience": patience,
+        "name": name,
+        "kind": workload["kind"],
+        "api_version": workload["apiVersion"],
+        "timeout": 120.0,
+        "pending_timeout": patience if awaited else 15.0,
+        "unschedulable_grace": patience if awaited else 10.0,
+        "config_grace": 5.0,
+        "runs_dir": str(space.runs),
+    }
+    record = workload_wait(params, cluster=space.host, say=say)
+    return Found(outcome=record["outcome"], cause=t.cast(Json, record["cause"]), lines=tuple(lines))
+
+
+def follow_all(
+    space: Space,
+    before: Sequence[Json],
+    workloads: Sequence[Json],
+    *,
+    acts: Sequence[Act] = (),
+    awaited: Mapping[str, str] | None = None,
+) -> dict[str, Found]:
+    """Apply `before` and `workloads`; return what each came to by name.
+
+    `acts` are done while they are followed; those that are `awaited` are followed until a line with these words.
+    """
+    for entry in (*before, *workloads):
+        space.apply(entry)
+    names = [workload["metadata"]["name"] for workload in workloads]
+    words = [(awaited or {}).get(name, "") for name in names]
+    with ThreadPoolExecutor(len(workloads) + len(acts)) as pool:
+        doing = [pool.submit(act, space) for act in acts]
+        results = [pool.submit(follow, space, *one) for one in zip(workloads, words, strict=True)]
+        for one in doing:
+            one.result()
+        return {name: one.result() for name, one in zip(names, results, strict=True)}

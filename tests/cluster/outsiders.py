@@ -1,0 +1,136 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""What Karpenter and the AWS Node Termination Handler write to the API about EC2's doings, where there is none of them.
+
+Source: aws/karpenter-provider-aws pkg/controllers/interruption/events/events.go; kubernetes-sigs/karpenter
+pkg/apis/v1/nodeclaim_status.go, pkg/controllers/nodeclaim/lifecycle/{launch,events}.go and
+pkg/controllers/provisioning/scheduling/events.go; aws/aws-node-termination-handler pkg/observability/k8s-events.go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from samples import Json
+from space import Space
+
+NO_SUBNET = "no subnets found for nodeclass gpu"
+NO_CAPACITY = "creating instance, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity"
+NO_POOL = 'incompatible with nodepool "default", daemonset overhead={"pods":"2"}, did not tolerate gpu=true:NoSchedule'
+_KIND = "nodeclaims.karpenter.sh"
+_CLAIMS: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": _KIND},
+    "spec": {
+        "group": "karpenter.sh",
+        "scope": "Cluster",
+        "names": {"kind": "NodeClaim", "plural": "nodeclaims", "singular": "nodeclaim", "listKind": "NodeClaimList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextlib.contextmanager
+def claims(space: Space) -> Iterator[None]:
+    """Let the API server know NodeClaims; none of them, nor an event about them, stays."""
+    try:
+        space.apply(_CLAIMS)
+        space.kubectl("wait", "--for=condition=Established", f"crd/{_KIND}", "--timeout=30s")
+        yield
+    finally:
+        space.kubectl("delete", "crd", _KIND, "--ignore-not-found", "--wait=false")
+        _forget(space)
+
+
+def launch_failed(space: Space, device: str) -> str:
+    """Write a node with `device` that cannot be launched for want of a subnet, and return its name as it is shown."""
+    labels = {"node.kubernetes.io/instance-type": "p5.48xlarge", "karpenter.sh/capacity-type": "on-demand"}
+    claim = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim"}
+    claim |= {"metadata": {"name": space.namespace, "labels": labels}}
+    space.apply({**claim, "spec": {"resources": {"requests": {device: "1"}}}})
+    conditions = [
+        {"type": "Launched", "status": "Unknown", "reason": "LaunchFailed", "message": NO_SUBNET},
+        {
+            "type": "Registered",
+            "status": "Unknown",
+            "reason": "AwaitingReconciliation",
+            "message": "object is awaiting",
+        },
+    ]
+    status = {"status": {"conditions": [{**one, "lastTransitionTime": _now()} for one in conditions]}}
+    where = (_KIND, space.namespace, "--subresource=status", "--type=merge")
+    space.kubectl("patch", *where, "-p", json.dumps(status))
+    return f"{space.namespace} (p5.48xlarge, on-demand)"
+
+
+def no_capacity(space: Space) -> str:
+    """Say that EC2 has no instance for a node, which Karpenter then forgets, and return what was said."""
+    about = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-7xk2q", "uid": space.namespace}
+    said = f"NodeClaim default-7xk2q event: {NO_CAPACITY}"
+    _say(space, about, "InsufficientCapacityError", said, namespace="default")
+    return f"InsufficientCapacityError: {said}"
+
+
+def no_pool(space: Space, pod: Json) -> None:
+    """Say that none of the node pools makes a node for a pod."""
+    _say(space, _about(pod), "FailedScheduling", f"Failed to schedule pod, {NO_POOL}", namespace=space.namespace)
+
+
+def interrupted(space: Space, pod: Json) -> None:
+    """Say that the spot instance under a pod is taken back."""
+    said = "Spot interruption warning was triggered"
+    _say(space, _about(pod), "SpotInterrupted", said, namespace=space.namespace)
+
+
+@contextlib.contextmanager
+def noticed(space: Space, node: str) -> Iterator[None]:
+    """Say, as the Node Termination Handler does, that a node's spot instance is taken back; for this long only."""
+    try:
+        about = {"apiVersion": "v1", "kind": "Node", "name": node}
+        _say(space, about, "SpotInterruption", "Spot Interruption event received", namespace="default")
+        yield
+    finally:
+        _forget(space)
+
+
+def _forget(space: Space) -> None:
+    """Delete the events about what is in no namespace: others look at them, too."""
+    space.kubectl("delete", "events", "--namespace", "default", "-l", f"of={space.namespace}")
+
+
+def _about(pod: Json) -> Json:
+    about = {key: pod["metadata"][key] for key in ("name", "namespace", "uid")}
+    return {"apiVersion": "v1", "kind": "Pod", **about}
+
+
+def _say(space: Space, about: Json, reason: str, message: str, *, namespace: str) -> None:
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": f"{space.namespace}-", "namespace": namespace, "labels": {"of": space.namespace}},
+        "involvedObject": about,
+        "type": "Warning",
+        "reason": reason,
+        "message": message,
+        "source": {"component": "test"},
+        "firstTimestamp": _now(),
+        "lastTimestamp": _now(),
+        "count": 1,
+    }
+    space.kubectl("create", "--namespace", namespace, "-f", "-", stdin=json.dumps(event))
