@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from fakes.go import go_program
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "terraform/stacks/cluster/.terraform.lock.hcl"
@@ -61,6 +63,28 @@ def locked_version() -> str:
     found = re.search(r'version\s*=\s*"([^"]+)"', LOCK.read_text(encoding="utf-8"))
     assert found, LOCK
     return found[1]
+
+
+def find_program(name: str) -> str:
+    """Return the path of `terraform`, which must be there, or of `tofu`, which is built by tools/tofu."""
+    if name == "tofu":
+        return go_program(name)
+    found = os.environ.get("MLOPS_EKS_TERRAFORM") or shutil.which(name)
+    if not found:
+        pytest.fail("terraform is not on PATH: install Terraform 1.11 or newer, or name it by MLOPS_EKS_TERRAFORM")
+    return found
+
+
+def opentofu_mirror(directory: Path) -> Path | None:
+    """Make `directory` what OpenTofu looks for providers in: those of Terraform's mirror, under OpenTofu's own host."""
+    mirror = find_mirror()
+    if mirror is None:
+        return None
+    for platform in (mirror / "registry.terraform.io").glob("*/*/*/*"):
+        link = directory / "registry.opentofu.org" / platform.relative_to(mirror / "registry.terraform.io")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(platform)
+    return directory
 
 
 def find_mirror() -> Path | None:

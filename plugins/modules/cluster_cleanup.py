@@ -10,8 +10,10 @@ module: cluster_cleanup
 short_description: Let a cluster remove what it made outside of itself
 description:
   - Deletes Services of type LoadBalancer, Ingresses and Gateways, then volumes that were made dynamically, with their
-    claims and whatever uses them, then Karpenter's pools and nodes; and waits until their controllers have removed what
-    stands behind them.
+    claims and whatever uses them, then Karpenter's pools, nodes and EC2NodeClasses; and waits until their controllers
+    have removed what stands behind them.
+  - Where Karpenter drains nodes, PodDisruptionBudgets are deleted before; what is evicted has nowhere else to go, so
+    one of them could keep a node for ever.
   - Volumes that are to be kept (reclaim policy Retain) and what was made by hand stay, as do the pools of EKS Auto
     Mode.
 version_added: 0.1.0
@@ -39,7 +41,7 @@ deleted:
   returned: success
   type: list
   elements: str
-  sample: [Service default/web, StatefulSet/db, PersistentVolumeClaim default/data-db-0, NodePool gpu]
+  sample: [Service default/web, StatefulSet default/db, PersistentVolumeClaim default/data-db-0, NodePool gpu]
 left:
   description: Objects that were not gone in time, and what they wait for.
   returned: when there are some

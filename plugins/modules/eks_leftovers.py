@@ -19,18 +19,12 @@ requirements:
   - boto3
 extends_documentation_fragment:
   - mlops.eks._attributes
+  - mlops.eks._aws
 options:
   name:
     description: Name of the cluster.
     type: str
     required: true
-  region:
-    description: Region of the cluster.
-    type: str
-    required: true
-  profile:
-    description: AWS profile. When omitted, the environment decides.
-    type: str
   blocking:
     description: Only what the cluster's controllers made and what keeps its network from being removed.
     type: bool
@@ -42,6 +36,11 @@ options:
       - What the stack made is left to M(mlops.eks.terraform_stack).
     type: bool
     default: false
+  known:
+    description: Identifiers of resources that are left out, such as those in Terraform's state.
+    type: list
+    elements: str
+    default: []
   timeout:
     description: Seconds to wait for what is there to be gone.
     type: float
@@ -106,14 +105,15 @@ table:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.account import eks_leftovers
+from ansible_collections.mlops.eks.plugins.module_utils._aws.argspec import AWS
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},
-    "region": {"type": "str", "required": True},
-    "profile": {"type": "str"},
+    **AWS,
     "blocking": {"type": "bool", "default": False},
     "remove": {"type": "bool", "default": False},
+    "known": {"type": "list", "elements": "str", "default": []},
     "timeout": {"type": "float", "default": 0},
     "fail": {"type": "bool", "default": True},
     "show": {"type": "bool", "default": False},

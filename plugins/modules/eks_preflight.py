@@ -20,14 +20,8 @@ requirements:
   - boto3
 extends_documentation_fragment:
   - mlops.eks._attributes.info
+  - mlops.eks._aws
 options:
-  region:
-    description: Region of the cluster.
-    type: str
-    required: true
-  profile:
-    description: AWS profile. When omitted, the environment decides.
-    type: str
   variables:
     description:
       - The variables of the stack. One that the stack does not have is refused here; Terraform would drop it without a
@@ -39,6 +33,30 @@ options:
     type: list
     elements: str
     default: []
+  others:
+    description:
+      - Clusters that are to come with this one. What those of the same account and region need counts for its quotas,
+        and the lines of quotas name them; all others are left out.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      region:
+        description: Region of that cluster.
+        type: str
+        required: true
+      profile:
+        description: Profile of the AWS configuration for it; whether its account is the same is asked of AWS.
+        type: str
+      variables:
+        description: Its variables of the stack, as in O(variables).
+        type: dict
+        required: true
+      pipelines:
+        description: Its pipelines, as in O(pipelines).
+        type: list
+        elements: str
+        default: []
   fail:
     description:
       - Whether to fail when a check does, after all were made. RV(findings) are then those that failed, and RV(cost)
@@ -107,14 +125,21 @@ table:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.mlops.eks.plugins.module_utils._aws.argspec import AWS
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
+_PIPELINES = {"type": "list", "elements": "str", "default": []}
 ARGUMENT_SPEC = {
-    "region": {"type": "str", "required": True},
-    "profile": {"type": "str"},
+    **AWS,
     "variables": {"type": "dict", "required": True},
-    "pipelines": {"type": "list", "elements": "str", "default": []},
+    "pipelines": _PIPELINES,
+    "others": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {**AWS, "variables": {"type": "dict", "required": True}, "pipelines": _PIPELINES},
+    },
     "fail": {"type": "bool", "default": True},
     "show": {"type": "bool", "default": False},
 }

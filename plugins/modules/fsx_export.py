@@ -22,6 +22,7 @@ requirements:
   - boto3
 extends_documentation_fragment:
   - mlops.eks._attributes
+  - mlops.eks._aws
 attributes:
   idempotent:
     description: Every run exports what was changed since, and reports a change when there is a file system.
@@ -31,13 +32,6 @@ options:
     description: Name of the cluster.
     type: str
     required: true
-  region:
-    description: Region of the cluster.
-    type: str
-    required: true
-  profile:
-    description: AWS profile. When omitted, the environment decides.
-    type: str
   discard_unexported:
     description: Whether files outside of directories that are exported may be lost.
     type: bool
@@ -77,13 +71,13 @@ failed_files:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.mlops.eks.plugins.module_utils._aws.argspec import AWS
 from ansible_collections.mlops.eks.plugins.module_utils._aws.fsx_export import fsx_export
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},
-    "region": {"type": "str", "required": True},
-    "profile": {"type": "str"},
+    **AWS,
     "discard_unexported": {"type": "bool", "default": False},
     "timeout": {"type": "float", "default": 86400},
 }

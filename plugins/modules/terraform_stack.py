@@ -13,8 +13,10 @@ description:
     connection every resource is a line, as it is done.
   - Each cluster has a directory of its own, O(data_dir); many can be made from one O(source) at once, and the source is
     only read.
-  - A run that is interrupted is completed by the same task. When this controller ends, Terraform is told to stop; it
-    finishes what it is doing and writes its state, and the next run waits for that.
+  - A run that is interrupted is completed by the same task. When this controller ends while Terraform applies,
+    Terraform goes on to its end, and the next run follows it; Terraform that were told to stop would forget what it is
+    making. What is still being planned is given up.
+  - What a Terraform that was itself killed made, and could not write into its state, is imported by the next run.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -72,11 +74,14 @@ options:
     description: File for all outputs as JSON, sensitive ones included, with mode 0600.
     type: path
   lock_timeout:
-    description: Seconds to wait for another run on the same O(data_dir), and for the lock of the state.
+    description:
+      - Seconds to wait for another run on the same O(data_dir), and for the lock of the state. Terraform that outlived
+        its run is waited for as long as O(timeout) allows.
     type: float
     default: 60
   timeout:
-    description: Seconds after which Terraform is told to stop. It then finishes what it is doing.
+    description:
+      - Seconds after which the task fails. Terraform that applies goes on to its end; the same task follows it.
     type: float
     default: 7200
   heartbeat:
@@ -157,8 +162,14 @@ lock:
   returned: when it is locked
   type: dict
   sample: {identifier: 2683f447-6150-904f, who: me@laptop, operation: OperationTypeApply, created: 1795280702.5}
+known:
+  description: Identifiers of the resources in the state.
+  returned: when something is in the way that exists and is not in the state
+  type: list
+  elements: str
+  sample: [vpc-0a1b2c3d]
 orphans:
-  description: Identifiers, by address, of what a killed run made and could not write into its state.
+  description: Identifiers, by address, of what a killed run made and could not write into its state, nor be imported.
   returned: when there are some
   type: dict
   sample: {aws_vpc.this: vpc-0a1b2c3d}

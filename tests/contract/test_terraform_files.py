@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.imports import COMPOSED
+
 ROOT = Path(__file__).resolve().parents[2]
 TERRAFORM = ROOT / "terraform"
 DIRECTORIES = sorted(str(path.parent.relative_to(TERRAFORM)) for path in TERRAFORM.glob("*/*/main.tf"))
@@ -17,6 +19,17 @@ MODULES = [name for name in DIRECTORIES if name.startswith("modules/")]
 STACK = "stacks/cluster"
 GUIDE = ROOT / "docs/provisioning.md"
 FATES = ("kept", "renamed", "replaced", "dropped")
+# Types that are imported by the attribute `id`, which is what Terraform records of an apply.
+# Source: the documentation of each in the AWS provider, "Import"; tests/provisioning/test_provisioning_imports.py.
+IMPORTED_BY_ID = """
+aws_cloudwatch_event_rule aws_cloudwatch_log_group aws_default_security_group aws_ecr_lifecycle_policy
+aws_ecr_repository aws_efs_backup_policy aws_efs_file_system aws_efs_file_system_policy aws_efs_mount_target aws_eip
+aws_eks_access_entry aws_eks_access_policy_association aws_eks_addon aws_eks_cluster aws_eks_node_group
+aws_fsx_data_repository_association aws_fsx_lustre_file_system aws_iam_instance_profile aws_iam_openid_connect_provider
+aws_iam_role aws_iam_role_policy aws_internet_gateway aws_kms_alias aws_kms_key aws_launch_template aws_nat_gateway
+aws_placement_group aws_route_table aws_security_group aws_sqs_queue aws_sqs_queue_policy aws_subnet aws_vpc
+aws_vpc_endpoint aws_vpc_security_group_egress_rule aws_vpc_security_group_ingress_rule
+"""
 
 
 def blocks(directory: str, kind: str) -> dict[str, str]:
@@ -88,6 +101,21 @@ def test_nothing_inside_the_cluster_is_in_terraform_state() -> None:
         for name in re.findall(r'^(?:resource|data) "([a-z]+)_', path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert providers == {"aws"}
+
+
+def test_it_is_known_of_every_type_how_it_is_imported() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in TERRAFORM.glob("*/*/*.tf")]
+    types = {kind for text in texts for kind in re.findall(r'^resource "(\w+)"', text, re.MULTILINE)}
+    plain = set(IMPORTED_BY_ID.split())
+    assert plain.isdisjoint(COMPOSED)
+    assert types == plain | COMPOSED.keys()
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES)
+def test_an_import_can_tell_which_resources_there_are(directory: str) -> None:
+    """`terraform import` plans nothing: keys that are those of another resource are unknown to it until that exists."""
+    for path in (TERRAFORM / directory).glob("*.tf"):
+        assert not re.findall(r"^  for_each\s*= aws_.*$", path.read_text(encoding="utf-8"), re.MULTILINE), path.name
 
 
 def rows(section: str) -> list[list[str]]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import base64
-import functools
 import os
 import shutil
 import subprocess
@@ -17,9 +16,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
+from fakes.go import go_program
+
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
-from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 
 LOGIN = "jane:s3cret-of-jane"
 _JOB = """\
@@ -119,19 +118,11 @@ class HelmRepository:
         run(find_helm(), "repo", "index", self.directory)
 
 
-@functools.cache
-def registry_program() -> str:
-    """Return the program of tools/registry, built into the cache that is in use when this is called first."""
-    builder = GoBuilder(cache=cache_dir(), tools_dir=None, say=lambda line: None)
-    builder.build(["registry"])
-    return builder.programs(["registry"])["registry"]
-
-
 class Registry:
     """An OCI registry out of memory: tools/registry."""
 
     def __init__(self, login: str = "") -> None:
-        self.process = subprocess.Popen([registry_program(), "-login", login], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([go_program("registry"), "-login", login], stdout=subprocess.PIPE, text=True)
         self.address = t.cast(t.IO[str], self.process.stdout).readline().strip()
         self.url = f"oci://{self.address}/team"
 

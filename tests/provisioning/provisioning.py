@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import typing as t
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.account import look
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 
 Variables = dict[str, t.Any]
+# It has the output of the real one, and needs no provider.
+STACK = ROOT / "extensions/molecule/eks_cluster/stack"
+# The settings of Terraform in a test's directory.
+SETTINGS = "terraformrc"
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,11 @@ class Site:
     def client(self, service: str, region: str = "us-west-2") -> t.Any:
         """Return boto3's client."""
         return boto3.client(service, region_name=region)
+
+    def use_mirror(self, mirror: Path | None) -> None:
+        """Let the program take its providers from a directory; `None` for their registries."""
+        text = f'provider_installation {{ filesystem_mirror {{ path = "{mirror}" }} }}\n' if mirror else ""
+        (self.directory / SETTINGS).write_text(text, encoding="utf-8")
 
     def inventory(self, clusters: dict[str, Variables]) -> None:
         """Write the inventory: clusters by name with their host variables."""
@@ -51,13 +61,15 @@ class Site:
             start_new_session=True,
         )  # fmt: skip
 
-    def run(self, playbook: str, *arguments: str, timeout: float = 600) -> tuple[int, str]:
-        """Run a playbook; return its code and what it said."""
+    def run(self, playbook: str, *arguments: str, timeout: float = 900) -> tuple[int, str]:
+        """Run a playbook; return its code and what it said, and print how long it took: `pytest -rP`."""
+        begun = time.monotonic()
         with self.start(playbook, *arguments) as process:
             said, _ = process.communicate(timeout=timeout)
+        print(f"{time.monotonic() - begun:4.0f} s  {' '.join((playbook, *arguments))}")
         return process.returncode, said
 
-    def succeed(self, playbook: str, *arguments: str, timeout: float = 600) -> str:
+    def succeed(self, playbook: str, *arguments: str, timeout: float = 900) -> str:
         """Run a playbook, which must succeed; return what it said."""
         code, said = self.run(playbook, *arguments, timeout=timeout)
         assert code == 0, said
@@ -77,8 +89,14 @@ REAL: Variables = {"network": {"availability_zones": ["us-west-2a", "us-west-2b"
 
 
 def host(variables: Variables = REAL, **more: t.Any) -> Variables:
-    """Return the host variables of a cluster of the real stack; what preflight asks for, moto has not."""
+    """Return the host variables of a cluster of the real stack, which is not looked at before: that takes seconds."""
     return {"region": "us-west-2", "eks_cluster_variables": variables, "eks_cluster_preflight": False, **more}
+
+
+def small_host(site: Site, *, preflight: bool = False, **variables: t.Any) -> Variables:
+    """Return the host variables of a cluster of the small stack, with its state in a bucket that is not there yet."""
+    how = {"eks_cluster_source": str(STACK), "eks_cluster_backend": site.backend("demo")}
+    return host({"kubernetes_version": "1.35", **variables}, eks_cluster_preflight=preflight, **how)
 
 
 def file_system(site: Site, path: str) -> Variables:

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.aws
 
 
 def test_a_cluster_is_planned_made_changed_and_removed(site: Site) -> None:
-    site.inventory({"demo": host(eks_cluster_backend=site.backend("demo"))})
+    looked_at = {"eks_cluster_preflight": True, "eks_cluster_backend": site.backend("demo")}
+    site.inventory({"demo": host(**looked_at)})
     said = site.succeed("cluster.yml", "--check")
     assert "create   module.cluster.aws_eks_cluster.this" in said
     assert leftovers() == []
@@ -25,7 +26,7 @@ def test_a_cluster_is_planned_made_changed_and_removed(site: Site) -> None:
     assert site.client("s3").get_bucket_versioning(Bucket="mlops-eks-state")["Status"] == "Enabled"
 
     changed: dict[str, t.Any] = REAL | {"endpoint": {"public_cidrs": ["198.51.100.0/24"]}}
-    site.inventory({"demo": host(changed, eks_cluster_backend=site.backend("demo"))})
+    site.inventory({"demo": host(changed, **looked_at)})
     said = site.succeed("cluster.yml", "--check", "--diff")
     assert "change   module.cluster.aws_eks_cluster.this" in said
     assert "198.51.100.0/24" in said

@@ -7,8 +7,12 @@ from provisioning import CONFIRMED, Site, file_system, leftovers, recap, volume,
 
 
 def test_a_cluster_comes_and_goes(small: Site) -> None:
+    # What was never made need not be confirmed, and has no state to ask.
+    assert recap(small.succeed("teardown.yml")) == {"demo": 0}
+    assert small.client("s3").list_buckets()["Buckets"] == []
     assert "create   terraform_data.cluster" in small.succeed("cluster.yml", "--check")
     assert small.client("s3").list_buckets()["Buckets"] == []
+    assert list((small.directory / "clusters/demo").iterdir()) == []
     small.succeed("cluster.yml")
     bucket = {"Bucket": "mlops-eks-state"}
     assert small.client("s3").get_bucket_versioning(**bucket)["Status"] == "Enabled"
@@ -19,8 +23,16 @@ def test_a_cluster_comes_and_goes(small: Site) -> None:
     assert recap(small.succeed("cluster.yml")) == {"demo": 0}
 
     system, disk = file_system(small, "/"), volume(small)
-    assert "1 to destroy. To do it, add: -e confirm_destroy=demo" in words(small.fail("teardown.yml"))
+    said = small.fail("teardown.yml")
+    assert "1 to destroy. To do it, add: -e confirm_destroy=demo" in words(said)
+    assert recap(said) == {"demo": 0}
     assert leftovers() == ["EBS volume", "FSx file system"]
+
+    said = small.succeed("teardown.yml", "--check")
+    assert "destroy  terraform_data.cluster" in said
+    assert f"would export file system {system['FileSystemId']}" in words(said)
+    assert "cluster demo: a real run would refuse: - this would remove cluster demo" in words(said)
+    assert "cluster demo: a real run would begin" in words(small.succeed("teardown.yml", "--check", *CONFIRMED))
 
     # The small stack knows nothing of the file system, so it is left in the end, exported.
     said = words(small.fail("teardown.yml", *CONFIRMED, "-e", "teardown_settle=0"))

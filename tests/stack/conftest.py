@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,22 +14,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "cluster"))
 
 from bucket import Bucket
 from stacks import Stack
+from terraform_program import find_program
 
 
-@pytest.fixture(scope="session", autouse=True)
-def terraform() -> str:
-    """The path of Terraform or OpenTofu."""
-    wanted = os.environ.get("MLOPS_EKS_TERRAFORM")
-    found = next(filter(None, map(shutil.which, [wanted] if wanted else ["terraform", "tofu"])), None)
-    if found is None:
-        pytest.fail("neither terraform nor tofu is on PATH: install one, or name it by MLOPS_EKS_TERRAFORM")
-    return found
-
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of the user's own: no mirror and no registry is needed."""
+# OpenTofu takes minutes to build the first time: `make test-aws`.
+@pytest.fixture(autouse=True, params=["terraform", pytest.param("tofu", marks=pytest.mark.aws)])
+def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the program in use; no mirror, no registry and no settings of the user's own are needed."""
+    found = find_program(request.param)
+    monkeypatch.setenv("MLOPS_EKS_TERRAFORM", found)
     monkeypatch.setenv("TF_CLI_CONFIG_FILE", os.devnull)
+    return Path(found).name
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ class Ran(t.NamedTuple):
     @property
     def lines(self) -> list[str]:
         """Return what was printed, as it is the same in every run, whoever else uses the cache of providers."""
-        said = [line for line in self.text.splitlines() if not line.endswith("providers: another run is at work")]
+        said = [line for line in self.text.splitlines() if "providers: another run is at work" not in line]
         found = [line.split(" | ", 1)[-1] for line in said]
         return [line.split(" in ")[0].split(" (")[0] for line in found]
 

@@ -48,7 +48,7 @@ def test_a_failing_resource_is_named(stack: Stack) -> None:
     [
         ({"source": "/no/such"}, "source /no/such: there is no such directory"),
         ({"binary": "/no/such/tofu"}, "/no/such/tofu: not found"),
-        ({"backend": {"type": "http", "address": "http://127.0.0.1:1/"}}, "terraform init"),
+        ({"backend": {"type": "http", "address": "http://127.0.0.1:1/"}}, " init: "),
         ({"backend": {"type": "nosuch"}}, "nosuch"),
     ],
 )

@@ -27,6 +27,7 @@ def test_a_stack_is_made_once_and_removed_once(stack: Stack, tmp_path: Path) -> 
     made = stack.run(outputs_file=str(file))
     assert made.lines == [
         "plan: 3 to create",
+        "begun; Terraform goes on to the end even if this play is interrupted",
         "[1/3] created module.network.terraform_data.this",
         "[2/3] created terraform_data.cluster",
         "[3/3] created terraform_data.nodes[0]",
@@ -114,6 +115,12 @@ def test_many_clusters_are_made_from_one_stack_that_is_only_read(stack: Stack, t
     assert len(stack.resources()) == 3
     assert len(other.resources()) == 4
     assert sorted(entry.name for entry in stack.source.iterdir()) == ["main.tf"]
+
+
+def test_settings_that_are_not_there_are_only_warned_of(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", "/no/such/file")
+    assert stack.run().result["outputs"]["size"] == 1
+    assert stack.run().lines == ["plan: nothing to do"]
 
 
 def test_the_directory_may_have_any_name(stack: Stack, tmp_path: Path) -> None:

@@ -9,15 +9,13 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from terraform_program import ROOT, Terraform, find_mirror
+from terraform_program import ROOT, Terraform, find_mirror, find_program
 
 
 @pytest.fixture(scope="session")
 def terraform(tmp_path_factory: pytest.TempPathFactory) -> Terraform:
     """Terraform in a copy of `terraform/`."""
-    program = os.environ.get("MLOPS_EKS_TERRAFORM") or shutil.which("terraform")
-    if not program:
-        pytest.fail("terraform is not on PATH: install Terraform 1.11 or newer, or name it by MLOPS_EKS_TERRAFORM")
+    program = find_program("terraform")
     copy = tmp_path_factory.mktemp("terraform") / "terraform"
     shutil.copytree(ROOT / "terraform", copy, ignore=shutil.ignore_patterns(".terraform", "terraform.tfstate*"))
     # A user's settings (another data directory, variables, logs) are none of the tests'.

@@ -98,10 +98,11 @@ class _Account(t.NamedTuple):
 
     def look(self) -> Seen:
         """Return what is there of what was asked for."""
-        blocking = self.params["blocking"]
+        blocking, known = self.params["blocking"], set(self.params["known"])
         kinds = [kind for kind in KINDS if kind.blocking or not blocking]
         seen = look(self.aws, self.params["name"], kinds)
-        found = [entry for entry in seen.found if entry.maker == "cluster" or not blocking]
+        asked = (entry for entry in seen.found if entry.maker == "cluster" or not blocking)
+        found = [entry for entry in asked if entry.identifier not in known]
         return Seen(found, seen.unknown)
 
     def remove(self, seen: Seen) -> list[str]:

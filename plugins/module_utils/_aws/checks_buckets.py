@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok, warn
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError
-
-_HEADER = "x-amz-bucket-region"
+from ansible_collections.mlops.eks.plugins.module_utils._aws.state_bucket import region_of
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import DeniedError
 
 
 def buckets(context: Context) -> Iterator[Finding]:
@@ -36,16 +35,12 @@ def _wanted(context: Context) -> dict[str, list[str]]:
 def _bucket(context: Context, bucket: str, *, of_fsx: list[str], wanted: list[str]) -> Finding:
     name, who, here = f"bucket {bucket}", ", ".join(dict.fromkeys(wanted)), context.aws.region
     try:
-        reply = context.aws.call("s3", "head_bucket", Bucket=bucket)
-        headers = reply["ResponseMetadata"]["HTTPHeaders"]
+        region = region_of(context.aws, bucket)
     except DeniedError as error:
         found = f"for {who}: this identity may not see it"
         return warn(name, found, f"See that {error.details['action']} is allowed to whoever uses it, if it is yours.")
-    except AwsError as error:
-        if error.details.get("code") not in ("404", "NoSuchBucket"):
-            raise
+    if region is None:
         return fail(name, f"for {who}: there is no such bucket", f"aws s3 mb s3://{bucket} --region {here}")
-    region = reply.get("BucketRegion") or headers.get(_HEADER, "us-east-1")
     if region == here:
         return ok(name, f"for {who}: in {region}")
     if of_fsx:

@@ -96,7 +96,7 @@ class Facts:
 
     def cluster(self, name: str) -> Reply | None:
         """Return the EKS cluster of that name, or `None` when there is none."""
-        return t.cast("Reply | None", self._once("cluster", lambda: self._aws.cluster(name)))
+        return t.cast("Reply | None", self._once(f"cluster {name}", lambda: self._aws.cluster(name)))
 
     def made(self, name: str) -> bool:
         """Return whether the stack's cluster is there already, so that what it counts for is in use."""
@@ -106,10 +106,15 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a check works on. `steps` are those of the chosen pipelines that ask for node types; `now` is in UTC."""
+    """What a check works on.
+
+    `steps` are those of the chosen pipelines that ask for node types; `now` is in UTC; `others` are the clusters that
+    come with this one and are in the same account and region, and share its quotas.
+    """
 
     aws: Aws
     stack: Stack
     now: datetime
     facts: Facts
     steps: tuple[StepNeeds, ...] = ()
+    others: tuple[Context, ...] = ()

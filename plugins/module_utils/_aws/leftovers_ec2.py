@@ -105,5 +105,7 @@ EC2 = (
         ("delete_security_group", "GroupId"),
         blocking=True,
     ),
+    _kind("subnet", ("describe_subnets", "Subnets"), ("delete_subnet", "SubnetId")),
+    _kind("route table", ("describe_route_tables", "RouteTables"), ("delete_route_table", "RouteTableId")),
     _kind("VPC", ("describe_vpcs", "Vpcs"), ("delete_vpc", "VpcId")),
 )

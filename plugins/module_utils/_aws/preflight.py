@@ -9,7 +9,6 @@ import functools
 import typing as t
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws import (
     checks_names,
@@ -17,16 +16,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws import (
     checks_nodes,
     checks_place,
     checks_quotas,
+    checks_vcpus,
     checks_version,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._aws.asked import asked
 from ansible_collections.mlops.eks.plugins.module_utils._aws.checks_buckets import buckets
 from ansible_collections.mlops.eks.plugins.module_utils._aws.cost import Estimate, estimate
-from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, Facts
+from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, warn
-from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
-from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import read
 from ansible_collections.mlops.eks.plugins.module_utils._aws.table import table
-from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import step_needs
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 
@@ -54,7 +52,7 @@ CHECKS = (
     Check("EFA and placement", checks_nodes.efa),
     Check("reservations", checks_nodes.reservations),
     Check("room for pipelines", checks_nodes.pools),
-    Check("quotas of vCPUs", checks_quotas.vcpu_quotas),
+    Check("quotas of vCPUs", checks_vcpus.vcpu_quotas),
     *(
         Check(f"quota of {quota.name}", functools.partial(checks_quotas.counted, quota=quota))
         for quota in checks_quotas.QUOTAS
@@ -74,7 +72,7 @@ def preflight(params: Mapping[str, t.Any], *, say: Say = lambda _: None) -> dict
         InvalidInputError: variables or a pipeline are wrong in themselves; or a check failed, and `fail` is set. Its
             details are the findings that failed, as Ansible prints all there is of a failure.
     """
-    context = _context(params)
+    context = asked(params)
     findings, cost = _check(context)
     red = [finding for finding in findings if finding.level == "fail"]
     lines = [plain(line) for line in table(findings, cost)]
@@ -94,18 +92,6 @@ def preflight(params: Mapping[str, t.Any], *, say: Say = lambda _: None) -> dict
         "cost": cost and cost.to_result(),
         "table": lines,
     }
-
-
-def _context(params: Mapping[str, t.Any]) -> Context:
-    stack = read(params["variables"])
-    steps = tuple(step for pipeline in params["pipelines"] or () for step in step_needs(pipeline))
-    given = params["variables"].get("region")
-    if given and given != params["region"]:
-        raise InvalidInputError(f"variables.region is {given}, region is {params['region']}. Make them the same.")
-    aws = Aws(region=params["region"], profile=params["profile"])
-    types = {kind for group in stack.groups for kind in group.types}
-    types |= {pods.node_type for step in steps for pods in step.pods}
-    return Context(aws=aws, stack=stack, now=datetime.now(UTC), facts=Facts(aws, types), steps=steps)
 
 
 def _check(context: Context) -> tuple[list[Finding], Estimate | None]:

@@ -17,11 +17,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     EksError,
     MissingToolError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
 try:
     import boto3
     from botocore import exceptions
     from botocore.config import Config
+    from botocore.session import Session
 
     _MISSING = None
 except ImportError as error:
@@ -111,6 +113,10 @@ class Aws:
                 return None
             raise
 
+    def account(self) -> str:
+        """Return the number of the account that this identity is of; errors as in `call`."""
+        return str(self.call("sts", "get_caller_identity", region=self.home)["Account"])
+
     def cluster(self, name: str) -> Reply | None:
         """Return the EKS cluster of that name, or `None` when there is none; errors as in `call`."""
         found = self.find("ResourceNotFoundException", "eks", "describe_cluster", name=name)
@@ -152,8 +158,11 @@ def explain(error: Exception, where: str, profile: str | None) -> EksError:
     if isinstance(error, exceptions.ClientError):
         return _refused(error, where, profile)
     said = " ".join(str(error).split())
-    if isinstance(error, (exceptions.ProfileNotFound, exceptions.ConfigParseError)):
-        return CredentialsError(f"{said}. Name a profile of the AWS configuration, or none.")
+    if isinstance(error, exceptions.ProfileNotFound):
+        meant = did_you_mean(error.kwargs["profile"], Session().available_profiles)
+        return CredentialsError(f"{said}. Name a profile of the AWS configuration, or none.{meant}")
+    if isinstance(error, exceptions.ConfigParseError):
+        return CredentialsError(f"{said}. Correct it.")
     if isinstance(error, _OF_CREDENTIALS):
         return CredentialsError(f"no usable AWS credentials: {said}. {_sign_in(profile)}")
     if isinstance(error, (exceptions.ConnectionError, exceptions.HTTPClientError)):

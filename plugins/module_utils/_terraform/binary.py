@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 import typing as t
 from collections.abc import Mapping
@@ -23,17 +23,18 @@ _UNWANTED = ("TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_CLI_ARGS_apply", "TF_CLI_ARG
 
 
 class Binary(t.NamedTuple):
-    """A program and its version, as `1.11.4`."""
+    """A program: its path, its version as `1.11.4`, and what it is, `Terraform` or `OpenTofu`."""
 
     path: str
     version: str
+    brand: str
 
 
 def find_binary(given: str | None, env: Mapping[str, str]) -> Binary:
     """Return the program given by name or path, else MLOPS_EKS_TERRAFORM, else the first of terraform and tofu on PATH.
 
     Raises:
-        MissingToolError: there is none, or it is too old.
+        MissingToolError: there is none, it is something else, or it is too old.
     """
     wanted = given or os.environ.get("MLOPS_EKS_TERRAFORM")
     candidates = (wanted,) if wanted else ("terraform", "tofu")
@@ -42,10 +43,14 @@ def find_binary(given: str | None, env: Mapping[str, str]) -> Binary:
         raise MissingToolError(
             f"{' or '.join(candidates)}: not found on PATH. Install Terraform or OpenTofu {_text(_OLDEST)} or newer."
         )
-    version = str(json.loads(ask([found, "version", "-json"], cwd=Path.cwd(), env=env))["terraform_version"])
-    if tuple(int(part) for part in version.split("-")[0].split(".")[:2]) < _OLDEST:
-        raise MissingToolError(f"{found} is version {version}; {_text(_OLDEST)} or newer is needed.")
-    return Binary(str(Path(found).absolute()), version)
+    # With -json they do not tell which of the two they are. Warnings come first.
+    said = ask([found, "version"], cwd=Path.cwd(), env=env)
+    match = re.search(r"^(Terraform|OpenTofu) v((\d+)\.(\d+)\S*)", said, re.MULTILINE)
+    if match is None:
+        raise MissingToolError(f"{found} is neither Terraform nor OpenTofu: it calls itself {said[:60].strip()!r}.")
+    if (int(match[3]), int(match[4])) < _OLDEST:
+        raise MissingToolError(f"{found} is version {match[2]}; {_text(_OLDEST)} or newer is needed.")
+    return Binary(str(Path(found).absolute()), match[2], match[1])
 
 
 def environment(data: Path, given: Mapping[str, t.Any]) -> dict[str, str]:

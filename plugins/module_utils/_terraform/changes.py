@@ -3,8 +3,9 @@
 
 """What a plan would do: a table of changes, the attributes behind them, and which of them are refused.
 
-Source: Terraform documentation, "JSON output format" (internals/json-format): `resource_changes[].change` with actions,
-before, after, after_unknown, before_sensitive, after_sensitive, replace_paths, and `action_reason`.
+Source: Terraform documentation, "JSON output format" (internals/json-format), and OpenTofu's page of the same name:
+`resource_changes[].change` with actions, before, after, after_unknown, before_sensitive, after_sensitive,
+replace_paths, and `action_reason`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _ACTIONS = {
     ("create", "delete"): "replace",
     ("forget",): "forget",
     ("create", "forget"): "replace",
+    ("forget", "create"): "replace",
 }
 # Why, where no attribute tells. The keys are those of `action_reason`.
 _REASONS = {
@@ -37,6 +39,8 @@ _REASONS = {
     "delete_because_no_module": "its module is no longer in the stack",
     "delete_because_count_index": "count is smaller",
     "delete_because_each_key": "its key is gone from for_each",
+    "delete_because_enabled_false": "its lifecycle.enabled is false",
+    "delete_because_no_move_target": "it was moved to what is not in the stack",
     "delete_because_wrong_repetition": "count or for_each changed",
 }
 TAINTED = "replace_because_tainted"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import typing as t
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     CommandError,
     ConflictError,
+    CredentialsError,
+    DeniedError,
     EksError,
-    ForbiddenError,
     InvalidInputError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event
@@ -23,6 +25,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import
 # The file in which Terraform is given its variables.
 VARIABLES = "variables.tfvars.json"
 LOCKED = "Error acquiring the state lock"
+
+
+class ExistsError(ConflictError):
+    """What was to be made is there already, and not in the state."""
 
 
 class Diagnostic(t.NamedTuple):
@@ -56,22 +62,23 @@ _AGAIN = "Then run the same command again: what was made is in the state, and th
 _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
     (
         r"ExpiredToken|RequestExpired|token (?:included in the request )?(?:has|is) expired|SSO session .*expired",
-        _Meaning(CommandError, f"The session of AWS has expired: log in again. {_AGAIN}"),
+        _Meaning(CredentialsError, f"The session of AWS has expired: log in again. {_AGAIN}"),
     ),
     (
         r"No valid credential sources|failed to refresh cached credentials|NoCredentialProviders|failed to get shared"
         r" config profile|no EC2 IMDS role",
-        _Meaning(CommandError, "There are no credentials for AWS: set AWS_PROFILE, or log in (aws sso login)."),
+        _Meaning(CredentialsError, "There are no credentials for AWS: set AWS_PROFILE, or log in (aws sso login)."),
     ),
     (
         r"InvalidClientTokenId|UnrecognizedClientException|OptInRequired|AuthFailure",
         _Meaning(
-            CommandError, "AWS does not know these credentials there: check the keys, and that the region is enabled."
+            CredentialsError,
+            "AWS does not know these credentials there: check the keys, and that the region is enabled.",
         ),
     ),
     (
         r"AccessDenied|UnauthorizedOperation|not authorized to perform",
-        _Meaning(ForbiddenError, f"The identity in use lacks this permission. {_AGAIN}"),
+        _Meaning(DeniedError, f"The identity in use lacks this permission. {_AGAIN}"),
     ),
     (
         r"VcpuLimitExceeded|ServiceQuotaExceeded|LimitExceeded|InsufficientInstanceCapacity|MaxSpotInstanceCount",
@@ -84,11 +91,12 @@ _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
         ),
     ),
     (
-        r"EntityAlreadyExists|ResourceInUse.*already exists|BucketAlready|already exists",
+        # EC2 API reference, "Error codes"; all other services say it in words.
+        r"already ?(?:exists|associated)|BucketAlready|InvalidSubnet\.Conflict|\.Duplicate\b",
         _Meaning(
-            ConflictError,
-            "It was made outside of this state: remove it, choose another name, or take it over with"
-            " '{program} import ADDRESS ID'.",
+            ExistsError,
+            "It was made outside of this state, or by a run that was killed in the middle: remove it, choose another"
+            " name, or take it over: {program} import {address} ID.",
         ),
     ),
     (
@@ -109,13 +117,18 @@ _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
     ),
     (
         r"Failed to query available provider packages|could not connect to|Failed to resolve provider packages",
-        _Meaning(CommandError, "Give Terraform a way to its registry, or a mirror by TF_CLI_CONFIG_FILE."),
+        _Meaning(CommandError, "Give it a way to its registry, or a mirror by TF_CLI_CONFIG_FILE."),
     ),
     (
-        r"Invalid value for (?:input )?variable|No value for required variable|Unsupported Terraform Core version",
+        r"Invalid value for (?:input )?variable|No value for required variable|Unsupported Terraform Core version"
+        r"|Incompatible module",
         _Meaning(InvalidInputError, ""),
     ),
 )
+# A value of a wrong type; OpenTofu tells where its variable is declared, not where it was given.
+_GIVEN = re.compile(r"not suitable for var\.([\w-]+) declared at")
+# The action that an identity lacks, where AWS names it.
+_ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:\w+)")
 # What Terraform says besides, once it was told to stop or something else failed.
 _NOISE = re.compile(r"^(execution halted|operation canceled|context canceled)$", re.IGNORECASE)
 # Where in an answer of AWS the reason begins.
@@ -137,7 +150,10 @@ def explain(subject: str, problems: Sequence[Diagnostic], text: Sequence[str], p
     """Return one error for what went wrong: the problem that has a remedy, else the first."""
     failed = errors(problems)
     if not failed:
-        last = next((line.strip() for line in reversed(text) if line.strip()), "it did not say why")
+        # Commands that have no -json frame what they say.
+        lines = [line.strip(" │╷╵") for line in reversed(text)]
+        told = next((line for line in lines if line.startswith("Error:")), "")
+        last = told or next(filter(None, lines), "it did not say why")
         return CommandError(f"{subject}: {last}", diagnostics=[])
     for pattern, meaning in _MEANINGS:
         known = [one for one in failed if re.search(pattern, f"{one.summary} {one.detail}", re.IGNORECASE)]
@@ -151,9 +167,12 @@ def _error(
 ) -> EksError:
     others = len(failed) - 1
     more = f" (and {others} more {'error' if others == 1 else 'errors'})" if others else ""
-    remedy = f" {meaning.remedy.format(program=program)}" if meaning.remedy else ""
-    details = [problem._asdict() for problem in failed]
-    return meaning.kind(f"{subject}: {chosen.sentence()}{more}.{remedy}", diagnostics=details)
+    address = shlex.quote(chosen.address) if chosen.address else "ADDRESS"
+    remedy = f" {meaning.remedy.format(program=program, address=address)}" if meaning.remedy else ""
+    details: dict[str, t.Any] = {"diagnostics": [problem._asdict() for problem in failed]}
+    if lacking := _ACTION.search(f"{chosen.summary} {chosen.detail}"):
+        details["action"] = lacking[1]
+    return meaning.kind(f"{subject}: {chosen.sentence()}{more}.{remedy}", **details)
 
 
 def _read(event: Event, work: Path, source: Path) -> Diagnostic:
@@ -169,6 +188,9 @@ def _read(event: Event, work: Path, source: Path) -> Diagnostic:
 
 def _where(told: Event, work: Path, source: Path) -> str:
     """Return the place that people edit: in the directory Terraform works in there are only links to it."""
+    given = _GIVEN.search(told.get("detail") or "")
+    if given:
+        return f"variables.{given[1]}"
     place = told.get("range") or {}
     if not place.get("filename"):
         return ""

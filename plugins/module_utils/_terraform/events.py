@@ -23,8 +23,10 @@ the format); OpenTofu's page of the same name describes the same. Recorded: test
 from __future__ import annotations
 
 import json
+import re
 import typing as t
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 Event = dict[str, t.Any]
@@ -56,6 +58,20 @@ def hook(event: Event) -> tuple[str, str, str]:
     return address, found.get("action") or "", str(found.get("id_value") or "")
 
 
+def seconds(text: str) -> float:
+    """Return seconds since the epoch of `2026-11-21T15:25:00.5Z` or Go's `2026-11-21 15:25:00.506568737 +0000 UTC`."""
+    match = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?\d*\s*(Z|[+-]\d\d:?\d\d)?", text)
+    if match is None:
+        return 0.0
+    zone = (match[4] or "Z").replace("Z", "+00:00")
+    return datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}{zone}").timestamp()
+
+
+def moment(event: Event) -> float:
+    """Return when an event was written, in seconds since the epoch; 0 for plain text."""
+    return seconds(event.get("@timestamp", ""))
+
+
 def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
     """Return the resources whose creation was begun and never completed, `known` ones included.
 
@@ -71,15 +87,22 @@ def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
     return found
 
 
-def created(events: Iterable[Event]) -> dict[str, str]:
-    """Return what was created and not destroyed again: identifiers by address."""
-    found: dict[str, str] = {}
+class Made(t.NamedTuple):
+    """A resource that was created: its type, and the identifier that was recorded."""
+
+    kind: str
+    identifier: str
+
+
+def created(events: Iterable[Event]) -> dict[str, Made]:
+    """Return what was created and not destroyed again, by address."""
+    found: dict[str, Made] = {}
     for event in events:
         address, action, identifier = hook(event)
         if event["type"] != "apply_complete":
             continue
         if action == "create" and identifier:
-            found[address] = identifier
+            found[address] = Made((event["hook"].get("resource") or {}).get("resource_type") or "", identifier)
         elif action == "delete":
             found.pop(address, None)
     return found

@@ -15,7 +15,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import LOCKED, Diagnostic
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event, moment, seconds
 
 # Events that come before the lock is had, or when it is not.
 _UNPROVEN = {"version", "state_lock_acquire", "diagnostic", TEXT}
@@ -49,7 +49,7 @@ def holder(problems: Iterable[Diagnostic]) -> Holder | None:
                 return Holder(other[1], "", "", 0.0)
             if told.get("ID"):
                 return Holder(
-                    told["ID"], told.get("Who", ""), told.get("Operation", ""), _seconds(told.get("Created", ""))
+                    told["ID"], told.get("Who", ""), told.get("Operation", ""), seconds(told.get("Created", ""))
                 )
     return None
 
@@ -63,7 +63,7 @@ def is_ours(found: Holder, kept: Sequence[Event]) -> bool:
     proofs = [event for event in kept if event["type"] not in _UNPROVEN]
     if not proofs or not found.created or not found.who.endswith(f"@{socket.gethostname()}"):
         return False
-    return _seconds(kept[0].get("@timestamp", "")) <= found.created <= _seconds(proofs[-1].get("@timestamp", ""))
+    return moment(kept[0]) <= found.created <= moment(proofs[-1])
 
 
 def refusal(found: Holder, *, subject: str, program: Path, now: float) -> ConflictError:
@@ -73,12 +73,3 @@ def refusal(found: Holder, *, subject: str, program: Path, now: float) -> Confli
         f" '{program} force-unlock {found.identifier}'.",
         lock=found._asdict(),
     )
-
-
-def _seconds(text: str) -> float:
-    """Return seconds since the epoch of `2026-11-21T15:25:00.5Z` or Go's `2026-11-21 15:25:00.506568737 +0000 UTC`."""
-    match = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?\d*\s*(Z|[+-]\d\d:?\d\d)?", text)
-    if match is None:
-        return 0.0
-    zone = (match[4] or "Z").replace("Z", "+00:00")
-    return datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}{zone}").timestamp()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import typing as t
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,19 +17,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Comm
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import lock as state_lock
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import providers
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import Binary
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import VARIABLES, explain, gather
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event, parse, read
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import (
-    STOPPING,
     Ended,
     Job,
     ask,
     follow,
-    is_running,
+    running,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.worktree import ERRORED, PROVIDERS
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.worktree import ERRORED
 
 Say = Callable[[str], None]
 APPLY, PLAN = "apply.jsonl", "plan.jsonl"
@@ -76,25 +76,24 @@ class Program:
         self.wrapper.chmod(0o700)
 
     def init(self) -> None:
-        """Make ready: backend, modules, providers."""
+        """Make ready: backend, modules, and the providers of the stack's lock file."""
         cache = Path(self.env["TF_PLUGIN_CACHE_DIR"])
         cache.mkdir(parents=True, exist_ok=True)
-        frozen = ["-lockfile=readonly"] if (self.source / PROVIDERS).is_file() else []
+        frozen = ["-lockfile=readonly"] if providers.pin(self.source, self.work, self.binary.brand) else []
         # Terraform's documentation: "The plugin cache directory is not guaranteed to be concurrency safe."
         with locked(cache / ".lock", f"{self.name}: providers", self.say):
-            self._follow("init", ["init", "-json", "-input=false", *frozen], "init.jsonl", (0,))
+            self._follow("init", ["init", "-json", "-input=false", *frozen], "init.jsonl", (0,), looks_only=True)
 
     def plan(self, *, destroy: bool) -> bool:
         """Work out what would be done; return whether it is anything."""
         words = ["plan", "-json", "-input=false", "-detailed-exitcode"]
         words += [f"-out={self.data / _PLANNED}", f"-var-file={self.data / VARIABLES}"]
         words += ["-destroy"] if destroy else []
-        return self._follow("plan", words, PLAN, (0, 2)) == 2
+        return self._follow("plan", words, PLAN, (0, 2), looks_only=True) == 2
 
     def planned(self) -> dict[str, t.Any]:
         """Return the plan as a document; it holds secrets."""
-        document: dict[str, t.Any] = json.loads(self._ask("show", "-json", str(self.data / _PLANNED)))
-        return document
+        return self._ask_document("show", "-json", str(self.data / _PLANNED))
 
     def apply(self, total: int) -> None:
         """Do what was planned, `total` operations."""
@@ -104,14 +103,31 @@ class Program:
         finally:
             self._keep_errored()
 
+    def resources(self) -> dict[str, str]:
+        """Return what is in the state: identifiers by address."""
+        state = json.loads(self._ask("show", "-json"))
+        known = (state.get("values") or {}).get("root_module") or {}
+        return {resource["address"]: str(resource["values"].get("id") or "") for resource in _resources(known)}
+
+    def intended(self) -> dict[str, dict[str, t.Any]]:
+        """Return what resources that are to be there shall be: attributes by address, as far as a plan knows them."""
+        self.plan(destroy=False)
+        planned = (self.planned().get("planned_values") or {}).get("root_module") or {}
+        return {resource["address"]: resource["values"] for resource in _resources(planned)}
+
+    def take(self, address: str, identifier: str) -> None:
+        """Write into the state that a resource which exists is the one of that address."""
+        words = ["import", "-input=false", f"-var-file={self.data / VARIABLES}", address, identifier]
+        self._follow("import", words, "import.log", (0,))
+
     def forget_plan(self) -> None:
-        """Remove the plan, which holds secrets."""
-        (self.data / _PLANNED).unlink(missing_ok=True)
+        """Remove the plan, which holds secrets; a Terraform that is left to itself may have to read it first."""
+        if not running(self.data / APPLY):
+            (self.data / _PLANNED).unlink(missing_ok=True)
 
     def outputs(self) -> dict[str, dict[str, t.Any]]:
         """Return the outputs: name to sensitive, type, value."""
-        found: dict[str, dict[str, t.Any]] = json.loads(self._ask("output", "-json"))
-        return found
+        return self._ask_document("output", "-json")
 
     def push_errored(self) -> bool:
         """Write the state that a former run could not write; return whether there was one."""
@@ -130,6 +146,12 @@ class Program:
             left.chmod(0o600)
             left.replace(self.data / ERRORED)
 
+    def _ask_document(self, *words: str) -> dict[str, t.Any]:
+        # OpenTofu may write warnings before it.
+        _, _, text = f"\n{self._ask(*words)}".partition("\n{")
+        found: dict[str, t.Any] = json.loads(f"{{{text}")
+        return found
+
     def _ask(self, *words: str) -> str:
         return ask([self.binary.path, *words], cwd=self.work, env=self.env)
 
@@ -142,14 +164,15 @@ class Program:
         *,
         total: int = 0,
         patience: float = 0.0,
+        looks_only: bool = False,
     ) -> int:
         """Run a command and return its code, one of `good`; wait `patience` seconds for the lock of the state."""
         progress = Progress(heartbeat=self.heartbeat, total=total)
         argv = [self.binary.path, words[0], f"-lock-timeout={patience:g}s", *words[1:]]
         # What a former command did is asked before its record is overwritten.
-        former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not is_running(self.data / name)]
+        former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not running(self.data / name)]
         ended = follow(
-            Job(argv, self.work, self.env, self.data / log, self.lock, self.deadline),
+            Job(argv, self.work, self.env, self.data / log, self.lock, self.deadline, looks_only),
             self.clock,
             lambda line: self._tell(progress.feed(parse(line), self.clock.now())),
             lambda: self._tell(progress.tick(self.clock.now())),
@@ -160,7 +183,7 @@ class Program:
         subject = f"{self.name}: {Path(self.binary.path).name} {verb}"
         held = state_lock.holder(problems)
         if held is not None and self._may_try_again(held, former, subject, patience):
-            return self._follow(verb, words, log, good, total=total, patience=self.lock_timeout)
+            return self._follow(verb, words, log, good, total=total, patience=self.lock_timeout, looks_only=looks_only)
         if ended.timed_out or ended.signal:
             raise _cut_short(subject, ended)
         raise explain(subject, problems, progress.text, self.wrapper)
@@ -186,13 +209,24 @@ class Program:
             self.say(f"{self.name} | {line}")
 
 
+def _resources(module: Mapping[str, t.Any]) -> Iterator[Mapping[str, t.Any]]:
+    """Yield the entries of a module, and of those within it, in a state or in the planned values."""
+    for resource in module.get("resources") or ():
+        if resource["mode"] == "managed":
+            yield resource
+    for child in module.get("child_modules") or ():
+        yield from _resources(child)
+
+
 def _cut_short(subject: str, ended: Ended) -> EksError:
-    again = "Run the same command again: what was made is in the state, and the rest is taken up."
     if not ended.stopped:
         return CommandError(
-            f"{subject}: it was told to stop when the time was up, and had not after {human(STOPPING)}; it is still at"
-            " that. Run the same command again later."
+            f"{subject}: the time was up. Terraform goes on by itself; the same command follows it to its end.",
+            timed_out=True,
         )
     if ended.timed_out:
-        return CommandError(f"{subject}: the time was up; it stopped and wrote its state. {again}", timed_out=True)
-    return CommandError(f"{subject}: it was killed by signal {ended.signal}. {again}")
+        return CommandError(f"{subject}: the time was up; it stopped, and nothing was changed.", timed_out=True)
+    return CommandError(
+        f"{subject}: it was killed by signal {ended.signal}. Run the same command again: what was made is taken up, and"
+        " the rest is done."
+    )

@@ -8,21 +8,23 @@ from __future__ import annotations
 import json
 import typing as t
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import changes as plans
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import worktree
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import created, read, unfinished
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import was_killed
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import ExistsError
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import read, unfinished
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import outlived
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.orphans import take_over
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.program import APPLY, Program, Say
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
 
 Result = dict[str, t.Any]
 _JOURNAL = "journal.json"
@@ -71,7 +73,11 @@ def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterat
     binary = find_binary(request.binary, env)
     data.mkdir(parents=True, exist_ok=True)
     data.chmod(0o700)
-    with locked(data / "lock", f"{request.name}: {data}", say, timeout=request.lock_timeout) as lock:
+    deadline = begun + request.timeout
+    with (
+        locked(data / "lock", f"{request.name}: {data}", say, timeout=request.lock_timeout),
+        _alone(request, say, clock, deadline) as lock,
+    ):
         program = Program(
             name=request.name,
             binary=binary,
@@ -81,7 +87,7 @@ def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterat
             env=env,
             lock=lock,
             lock_timeout=request.lock_timeout,
-            deadline=begun + request.timeout,
+            deadline=deadline,
             heartbeat=request.heartbeat,
             say=say,
             clock=clock,
@@ -94,6 +100,19 @@ def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterat
             program.forget_plan()
 
 
+def _alone(request: Request, say: Say, clock: Clock, deadline: float) -> AbstractContextManager[int]:
+    """Wait for a Terraform that outlived its run, and hold the lock that the next one is to hold."""
+    progress = Progress(heartbeat=request.heartbeat, total=_journal(request.data_dir)["total"])
+    return outlived(request.data_dir / APPLY, progress, lambda line: say(f"{request.name} | {line}"), clock, deadline)
+
+
+def _journal(data: Path) -> Result:
+    """Return what is kept of the last apply: how many operations it has, and what was unfinished before it."""
+    file = data / _JOURNAL
+    known: Result = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {"total": 0, "unfinished": [], **known}
+
+
 class _Run(t.NamedTuple):
     """One request on its program."""
 
@@ -104,13 +123,13 @@ class _Run(t.NamedTuple):
     def run(self) -> Result:
         """Plan, refuse or do it, and return the result."""
         request, program = self.request, self.program
-        pending = program.plan(destroy=request.state == "absent")
+        look = request.check or request.state == "planned"
+        pending = self._plan(look)
         document = program.planned() if pending else {}
         self.mask.add(plans.secrets(document))
         rows, outputs = plans.read_changes(document), plans.read_outputs(document)
-        unfinished = self._unfinished()
-        refused = plans.refused(rows, request.protected, request.allow_replace, unfinished)
-        look = request.check or request.state == "planned"
+        begun = unfinished(_journal(program.data)["unfinished"], read(program.data / APPLY))
+        refused = plans.refused(rows, request.protected, request.allow_replace, begun)
         self._show(rows, pending, look)
         result: Result = {"changed": pending and request.state != "planned", "plan": _plan(rows, refused)}
         if request.diff and pending:
@@ -119,10 +138,8 @@ class _Run(t.NamedTuple):
             raise plans.refusal(request.name, refused)
         if look:
             return {**result, "outputs": _shown(program.outputs())}
-        self._check_orphans(rows)
         if pending:
-            self._remember(unfinished)
-            program.apply(_operations(rows))
+            self._apply(_operations(rows), begun)
         return {**result, **self._hand_over(changed=pending)}
 
     def _show(self, rows: Sequence[plans.Change], pending: bool, look: bool) -> None:
@@ -135,27 +152,23 @@ class _Run(t.NamedTuple):
         said = plans.summary(rows) or ("only outputs change" if pending else "nothing to do")
         self.program.say(f"{self.request.name} | plan: {said}")
 
-    def _unfinished(self) -> set[str]:
-        journal = self.program.data / _JOURNAL
-        known = json.loads(journal.read_text(encoding="utf-8"))["unfinished"] if journal.is_file() else ()
-        return unfinished(known, read(self.program.data / APPLY))
+    def _plan(self, look: bool) -> bool:
+        """Plan, with what a killed run made taken over; a plan comes first, for it can release a lock that was left."""
+        destroy = self.request.state == "absent"
+        pending = self.program.plan(destroy=destroy)
+        return self.program.plan(destroy=destroy) if take_over(self.program, look=look) else pending
 
-    def _remember(self, unfinished: set[str]) -> None:
-        """Keep what the record of the last apply tells, before the next one overwrites it."""
-        write_atomically(self.program.data / _JOURNAL, to_json({"unfinished": sorted(unfinished)}))
-
-    def _check_orphans(self, rows: Sequence[plans.Change]) -> None:
-        """Refuse to make a second one of what a killed run made and could not write into the state."""
-        log = self.program.data / APPLY
-        made = created(read(log)) if was_killed(log) else {}
-        lost = {row.address: made[row.address] for row in rows if row.action == "create" and row.address in made}
-        if lost:
-            said = "; ".join(f"'{self.program.wrapper} import {address} {name}'" for address, name in lost.items())
-            raise ConflictError(
-                f"{self.request.name}: a run that was killed made {len(lost)} resources that its state does not know;"
-                f" nothing was done now. Take them over: {said}. Or, if they are gone, remove {log}.",
-                orphans=lost,
-            )
+    def _apply(self, total: int, begun: set[str]) -> None:
+        """Do what was planned; first keep what the record of the last apply tells, which this one overwrites."""
+        write_atomically(self.program.data / _JOURNAL, to_json({"total": total, "unfinished": sorted(begun)}))
+        if total:
+            said = "begun; Terraform goes on to the end even if this play is interrupted"
+            self.program.say(f"{self.request.name} | {said}")
+        try:
+            self.program.apply(total)
+        except ExistsError as error:
+            error.details["known"] = sorted(self.program.resources().values())
+            raise
 
     def _hand_over(self, *, changed: bool) -> Result:
         """Return the outputs, what is sensitive masked, and write all of them where the caller asked for it."""

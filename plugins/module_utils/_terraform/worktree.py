@@ -11,7 +11,6 @@ its own, and the stack itself is only read: it may be part of an installed colle
 from __future__ import annotations
 
 import re
-import shutil
 import typing as t
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,12 +19,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
-PROVIDERS = ".terraform.lock.hcl"
 ERRORED = "errored.tfstate"
 # An override file is merged over the rest of its directory: Terraform documentation, "Override files".
 _BACKEND = "mlops_eks_override.tf.json"
 # What Terraform leaves in a directory where somebody ran it by hand.
 _LEFT = re.compile(r"\.terraform|\.terraform\.lock\.hcl|\.terraform\.tfstate\.lock\.info|.*\.tfstate(\..*)?|\.git")
+# Read by `init` too, and written for one of the two programs: OpenTofu refuses what only Terraform knows.
+_TESTS = re.compile(r"tests|.*\.tftest\.(hcl|json)")
 _UPWARDS = re.compile(r"(?:\.\./)+")
 _VARIABLE = re.compile(r'^\s*variable\s+"?([\w-]+)"?\s*\{|^\s*"variable"\s*:', re.MULTILINE)
 _OWN_BACKEND = re.compile(r'^\s*(?:backend\s+"\w+"|cloud)\s*\{', re.MULTILINE)
@@ -56,8 +56,6 @@ def prepare(source: Path, data: Path, backend: Mapping[str, t.Any] | None) -> Pa
     texts = [file.read_text(encoding="utf-8") for file in _files(source)]
     depth = max((match.count("../") for text in texts for match in _UPWARDS.findall(text)), default=0)
     work = _link(source, data / "tree", min(depth, len(source.parents)))
-    if (source / PROVIDERS).is_file():
-        shutil.copyfile(source / PROVIDERS, work / PROVIDERS)
     chosen = _backend(backend, data, own=any(_OWN_BACKEND.search(text) for text in texts))
     if chosen:
         write_atomically(work / _BACKEND, to_json({"terraform": {"backend": chosen}}), private=True)
@@ -86,7 +84,8 @@ def _link(source: Path, tree: Path, depth: int) -> Path:
         here = tree / level.relative_to(base)
         for entry in level.iterdir():
             link = here / entry.name
-            if not _LEFT.fullmatch(entry.name) and not link.exists(follow_symlinks=False):
+            unwanted = _LEFT.fullmatch(entry.name) or (level == source and _TESTS.fullmatch(entry.name))
+            if not unwanted and not link.exists(follow_symlinks=False):
                 link.symlink_to(entry)
     return work
 

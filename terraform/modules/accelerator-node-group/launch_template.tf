@@ -13,7 +13,11 @@ locals {
     }
   ]
 
-  data_device = var.os == "bottlerocket" ? "/dev/xvdb" : "/dev/xvda"
+  # Bottlerocket has its system on the first volume, images and containers on the second.
+  volumes = concat(
+    [merge(var.volume, { device = var.os == "bottlerocket" ? "/dev/xvdb" : "/dev/xvda" })],
+    [for device in var.os == "bottlerocket" ? ["/dev/xvda"] : [] : { device = device, size = null, iops = null, throughput = null }],
+  )
 
   # EKS adds its own part, with the cluster's address, to this.
   node_config = <<-EOT
@@ -37,27 +41,34 @@ locals {
 resource "aws_launch_template" "this" {
   name_prefix            = "${var.cluster_name}-${var.name}-"
   update_default_version = true
-  key_name               = var.key_pair
-  user_data              = var.instance_store == "raid0" ? base64encode(local.node_config) : null
+  # EKS wants the type of a capacity block here, and then in no other place.
+  instance_type = var.capacity.type == "capacity_block" ? var.instance_type : null
+  key_name      = var.key_pair
+  user_data     = var.instance_store == "raid0" ? base64encode(local.node_config) : null
 
-  block_device_mappings {
-    device_name = local.data_device
+  dynamic "block_device_mappings" {
+    for_each = local.volumes
 
-    ebs {
-      volume_type           = "gp3"
-      volume_size           = var.volume.size
-      iops                  = var.volume.iops
-      throughput            = var.volume.throughput
-      encrypted             = true
-      kms_key_id            = var.volume.kms_key_arn
-      delete_on_termination = true
+    content {
+      device_name = block_device_mappings.value.device
+
+      ebs {
+        volume_type           = "gp3"
+        volume_size           = block_device_mappings.value.size
+        iops                  = block_device_mappings.value.iops
+        throughput            = block_device_mappings.value.throughput
+        encrypted             = true
+        kms_key_id            = var.volume.kms_key_arn
+        delete_on_termination = true
+      }
     }
   }
 
+  # EC2 launches nothing whose tags are shown there and have a slash, as Kubernetes' and ours do; an account may show them by default.
   metadata_options {
     http_tokens                 = "required"
     http_put_response_hop_limit = 1
-    instance_metadata_tags      = "enabled"
+    instance_metadata_tags      = "disabled"
   }
 
   # EKS puts nodes into the cluster's group by itself, but not where interfaces are described.

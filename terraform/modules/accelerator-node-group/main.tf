@@ -48,7 +48,7 @@ locals {
   }[local.accelerator]
   # A pod that needs the file system must not start on a node where its driver does not run yet; the driver takes these away.
   startup_taints = [
-    for driver in ["fsx", "efs", "ebs"] : { key = "${driver}.csi.aws.com/agent-not-ready", value = null, effect = "NO_EXECUTE" }
+    for driver in var.csi_drivers : { key = "${driver}.csi.aws.com/agent-not-ready", value = null, effect = "NO_EXECUTE" }
   ]
 
   # In one zone, or the scheduler would part what has to stand together.
@@ -70,7 +70,7 @@ resource "aws_eks_node_group" "this" {
   version                = var.kubernetes_version
   release_version        = var.release_version
   ami_type               = local.ami_types[local.image]
-  instance_types         = [var.instance_type]
+  instance_types         = var.capacity.type == "capacity_block" ? null : [var.instance_type]
   capacity_type          = { on_demand = "ON_DEMAND", spot = "SPOT", reserved = "ON_DEMAND", capacity_block = "CAPACITY_BLOCK" }[var.capacity.type]
   labels                 = var.labels
 

@@ -145,10 +145,15 @@ variable "efa" {
 }
 
 variable "placement_group" {
-  description = "Whether all nodes stand close together (a cluster placement group)."
+  description = "Whether all nodes stand close together (a cluster placement group). Those of a capacity block do by themselves."
   type        = bool
   default     = false
   nullable    = false
+
+  validation {
+    condition     = !var.placement_group || var.capacity.type != "capacity_block"
+    error_message = "placement_group: true with a capacity block, which EC2 launches into no placement group; its instances stand together without one, set it to false."
+  }
 }
 
 variable "instance_store" {
@@ -193,6 +198,18 @@ variable "labels" {
   type        = map(string)
   default     = {}
   nullable    = false
+}
+
+variable "csi_drivers" {
+  description = "CSI drivers that the cluster has, of `ebs`, `efs`, `fsx`: a node takes no pod before each of them runs on it. One that never comes would keep all pods away."
+  type        = set(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = length(setsubtract(var.csi_drivers, ["ebs", "efs", "fsx"])) == 0
+    error_message = "csi_drivers: ${join(", ", setsubtract(var.csi_drivers, ["ebs", "efs", "fsx"]))} is none of ebs, efs, fsx."
+  }
 }
 
 variable "taints" {

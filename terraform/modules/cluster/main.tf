@@ -15,10 +15,10 @@ resource "aws_kms_key" "secrets" {
 }
 
 resource "aws_kms_alias" "secrets" {
-  for_each = aws_kms_key.secrets
+  for_each = toset(var.kms_key_arn == null ? ["this"] : [])
 
   name          = "alias/eks/${var.name}"
-  target_key_id = each.value.key_id
+  target_key_id = aws_kms_key.secrets[each.key].key_id
 }
 
 # EKS would make the group itself, without retention, and leave it behind.

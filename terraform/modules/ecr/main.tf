@@ -33,8 +33,8 @@ resource "aws_ecr_repository" "this" {
 }
 
 resource "aws_ecr_lifecycle_policy" "this" {
-  for_each = aws_ecr_repository.this
+  for_each = var.repositories
 
-  repository = each.value.name
+  repository = aws_ecr_repository.this[each.key].name
   policy     = jsonencode({ rules = concat([local.untagged], var.keep_images == null ? [] : [local.surplus]) })
 }

@@ -22,9 +22,9 @@ resource "aws_security_group" "interface" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "https" {
-  for_each = aws_security_group.interface
+  for_each = toset(length(var.interface_services) > 0 ? ["this"] : [])
 
-  security_group_id = each.value.id
+  security_group_id = aws_security_group.interface[each.key].id
   description       = "HTTPS from the VPC"
   cidr_ipv4         = var.vpc_cidr
   ip_protocol       = "tcp"

@@ -2,6 +2,12 @@
 
 locals {
   persistent = var.deployment_type != "SCRATCH_2"
+  # Each directory with what stands before its files, so that /a is not taken for a part of /ab.
+  paths = { for name, association in var.associations : name => "${trimsuffix(association.path, "/")}/" }
+  overlaps = distinct([
+    for pair in setproduct(keys(local.paths), keys(local.paths)) : join(" and ", sort([for name in pair : "${name} (${var.associations[name].path})"]))
+    if pair[0] != pair[1] && startswith(local.paths[pair[1]], local.paths[pair[0]])
+  ])
   throughput = local.persistent ? coalesce(var.throughput_per_unit, { PERSISTENT_1 = 50, PERSISTENT_2 = 125 }[var.deployment_type]) : null
 }
 
@@ -21,9 +27,9 @@ resource "aws_fsx_lustre_file_system" "this" {
   copy_tags_to_backups            = var.backup_days > 0 ? true : null
   tags                            = { Name = var.name }
 
-  # A mount with EFA needs metadata servers of its own size.
+  # EFA needs metadata servers of their own size, which Lustre 2.12 does not have.
   dynamic "metadata_configuration" {
-    for_each = toset(var.deployment_type == "PERSISTENT_2" ? ["AUTOMATIC"] : [])
+    for_each = toset(var.deployment_type == "PERSISTENT_2" && var.lustre_version != "2.12" ? ["AUTOMATIC"] : [])
 
     content {
       mode = metadata_configuration.key
@@ -38,6 +44,16 @@ resource "aws_fsx_lustre_file_system" "this" {
   timeouts {
     create = "60m"
     delete = "60m"
+  }
+
+  lifecycle {
+    # FSx does not tell them: a file system that was imported would be replaced.
+    ignore_changes = [security_group_ids]
+
+    precondition {
+      condition     = length(local.overlaps) == 0
+      error_message = "associations: ${join("; ", local.overlaps)}: one path is within another; give each a directory of its own, or have one for /."
+    }
   }
 
   depends_on = [

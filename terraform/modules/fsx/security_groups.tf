@@ -41,7 +41,19 @@ resource "aws_vpc_security_group_egress_rule" "lustre" {
   to_port                      = local.ports[each.value.ports].to
 }
 
-# EFA's traffic is let through only if a group names itself, and the clients, in both directions.
+# Nodes may call whomever they like, but nobody calls them without leave.
+resource "aws_vpc_security_group_ingress_rule" "client" {
+  for_each = local.ports
+
+  security_group_id            = var.client_security_group_id
+  description                  = "Lustre from ${var.name}"
+  referenced_security_group_id = aws_security_group.this.id
+  ip_protocol                  = "tcp"
+  from_port                    = each.value.from
+  to_port                      = each.value.to
+}
+
+# EFA's traffic is let through only where groups name each other, and themselves, in both directions; ranges of addresses do not count.
 resource "aws_vpc_security_group_ingress_rule" "efa" {
   for_each = toset(var.efa ? ["nodes", "servers"] : [])
 
@@ -57,5 +69,23 @@ resource "aws_vpc_security_group_egress_rule" "efa" {
   security_group_id            = aws_security_group.this.id
   description                  = "EFA to the ${each.key}"
   referenced_security_group_id = local.peers[each.key]
+  ip_protocol                  = "-1"
+}
+
+resource "aws_vpc_security_group_ingress_rule" "client_efa" {
+  for_each = toset(var.efa ? ["this"] : [])
+
+  security_group_id            = var.client_security_group_id
+  description                  = "EFA from ${var.name}"
+  referenced_security_group_id = aws_security_group.this.id
+  ip_protocol                  = "-1"
+}
+
+resource "aws_vpc_security_group_egress_rule" "client_efa" {
+  for_each = toset(var.efa ? ["this"] : [])
+
+  security_group_id            = var.client_security_group_id
+  description                  = "EFA to ${var.name}"
+  referenced_security_group_id = aws_security_group.this.id
   ip_protocol                  = "-1"
 }

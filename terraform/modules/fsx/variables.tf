@@ -62,7 +62,7 @@ variable "throughput_per_unit" {
 }
 
 variable "efa" {
-  description = "Whether clients with EFA reach it by EFA (and GPUDirect Storage). PERSISTENT_2 only, and of at least 38400 GiB at 125 MB/s for each TiB, 19200 at 250, 9600 at 500, 4800 at 1000."
+  description = "Whether clients with EFA reach it by EFA (and GPUDirect Storage). PERSISTENT_2 with Lustre 2.15 only, and in steps of 38400 GiB at 125 MB/s for each TiB, 19200 at 250, 9600 at 500, 4800 at 1000."
   type        = bool
   default     = false
   nullable    = false
@@ -72,8 +72,12 @@ variable "efa" {
     error_message = "efa: with ${var.deployment_type}; only PERSISTENT_2 has it."
   }
   validation {
-    condition     = !var.efa || var.storage_capacity * coalesce(var.throughput_per_unit, 125) >= 38400 * 125
-    error_message = "efa: ${var.storage_capacity} GiB at ${coalesce(var.throughput_per_unit, 125)} MB/s for each TiB are too few; it needs ${38400 * 125 / coalesce(var.throughput_per_unit, 125)} GiB."
+    condition     = !var.efa || var.lustre_version != "2.12"
+    error_message = "efa: with lustre_version 2.12; it needs 2.15."
+  }
+  validation {
+    condition     = !var.efa || var.storage_capacity * coalesce(var.throughput_per_unit, 125) % (38400 * 125) == 0
+    error_message = "efa: ${var.storage_capacity} GiB at ${coalesce(var.throughput_per_unit, 125)} MB/s for each TiB; with EFA it must be a multiple of ${38400 * 125 / coalesce(var.throughput_per_unit, 125)} GiB."
   }
 }
 
@@ -147,10 +151,6 @@ variable "associations" {
   validation {
     condition     = alltrue([for association in var.associations : startswith(association.path, "/")])
     error_message = "associations: ${join(", ", [for name, association in var.associations : "${name} (${association.path})" if !startswith(association.path, "/")])}: path does not begin with /."
-  }
-  validation {
-    condition     = length(distinct([for association in var.associations : trimsuffix(association.path, "/")])) == length(var.associations)
-    error_message = "associations: [${join(", ", keys(var.associations))}]: two have one path; give each a directory of its own."
   }
   validation {
     condition     = length(setsubtract(flatten([for association in var.associations : concat(tolist(association.import), tolist(association.export))]), ["NEW", "CHANGED", "DELETED"])) == 0

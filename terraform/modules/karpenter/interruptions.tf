@@ -51,4 +51,6 @@ resource "aws_cloudwatch_event_target" "interruptions" {
 
   rule = aws_cloudwatch_event_rule.interruptions[each.key].name
   arn  = aws_sqs_queue.interruptions.arn
+  # Without it the provider makes one up, which no plan knows: what a killed run made could not be imported.
+  target_id = "karpenter"
 }

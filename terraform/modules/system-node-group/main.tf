@@ -3,8 +3,12 @@
 data "aws_default_tags" "current" {}
 
 locals {
-  # Bottlerocket keeps images and containers on its second volume.
-  data_device = startswith(var.ami_type, "BOTTLEROCKET") ? "/dev/xvdb" : "/dev/xvda"
+  # Bottlerocket has its system on the first volume, images and containers on the second.
+  bottlerocket = startswith(var.ami_type, "BOTTLEROCKET")
+  volumes = concat(
+    [merge(var.volume, { device = local.bottlerocket ? "/dev/xvdb" : "/dev/xvda" })],
+    [for device in local.bottlerocket ? ["/dev/xvda"] : [] : { device = device, size = null, iops = null, throughput = null }],
+  )
 }
 
 resource "aws_launch_template" "this" {
@@ -12,23 +16,29 @@ resource "aws_launch_template" "this" {
   update_default_version = true
   key_name               = var.key_pair
 
-  block_device_mappings {
-    device_name = local.data_device
+  dynamic "block_device_mappings" {
+    for_each = local.volumes
 
-    ebs {
-      volume_type           = "gp3"
-      volume_size           = var.volume.size
-      iops                  = var.volume.iops
-      throughput            = var.volume.throughput
-      encrypted             = true
-      kms_key_id            = var.volume.kms_key_arn
-      delete_on_termination = true
+    content {
+      device_name = block_device_mappings.value.device
+
+      ebs {
+        volume_type           = "gp3"
+        volume_size           = block_device_mappings.value.size
+        iops                  = block_device_mappings.value.iops
+        throughput            = block_device_mappings.value.throughput
+        encrypted             = true
+        kms_key_id            = var.volume.kms_key_arn
+        delete_on_termination = true
+      }
     }
   }
 
+  # EC2 launches nothing whose tags are shown there and have a slash, as Kubernetes' and ours do; an account may show them by default.
   metadata_options {
     http_tokens                 = "required"
     http_put_response_hop_limit = var.metadata_hop_limit
+    instance_metadata_tags      = "disabled"
   }
 
   # The provider tags what it makes, not what EC2 makes from this.

@@ -18,6 +18,11 @@ locals {
   needed_by_nodes = var.auto_mode.enabled ? [] : ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"]
   need_nodes      = concat(var.auto_mode.enabled ? [] : ["coredns", "eks-node-monitoring-agent", "metrics-server"], keys(local.drivers))
   removed         = [for name, addon in var.addons : name if addon == null]
+  # Drivers whose daemons run on the nodes, by what they mount.
+  csi_drivers = [
+    for kind in ["ebs", "efs", "fsx"] : kind
+    if contains(setsubtract(concat(keys(local.drivers), keys(var.addons)), local.removed), "aws-${kind}-csi-driver")
+  ]
 }
 
 data "aws_partition" "current" {}

@@ -42,6 +42,7 @@ module "accelerator_node_groups" {
   instance_store            = each.value.instance_store
   volume                    = each.value.volume
   labels                    = each.value.labels
+  csi_drivers               = local.csi_drivers
   taints                    = each.value.taints
   key_pair                  = each.value.key_pair
 }

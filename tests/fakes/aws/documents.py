@@ -27,7 +27,7 @@ class Request:
 class ServiceError(Exception):
     """An error as AWS names it."""
 
-    def __init__(self, code: str, message: str, status: int = 400) -> None:
+    def __init__(self, code: str, message: str = "", status: int = 400) -> None:
         super().__init__(message)
         self.code = code
         self.status = status

@@ -22,10 +22,8 @@ run "defaults" {
     error_message = "It is not an empty group of NVIDIA nodes on demand."
   }
   assert {
-    condition = toset([for taint in aws_eks_node_group.this.taint : taint.key]) == toset([
-      "nvidia.com/gpu", "fsx.csi.aws.com/agent-not-ready", "efs.csi.aws.com/agent-not-ready", "ebs.csi.aws.com/agent-not-ready",
-    ])
-    error_message = "Pods that need no GPU, or come before the drivers, would be scheduled."
+    condition     = [for taint in aws_eks_node_group.this.taint : taint.key] == ["nvidia.com/gpu"]
+    error_message = "Pods that need no GPU would be scheduled, or others kept away by a taint that nothing takes off."
   }
   assert {
     condition     = length(aws_launch_template.this.network_interfaces) == 0 && length(aws_placement_group.this) == 0 && aws_launch_template.this.user_data == null
@@ -36,8 +34,28 @@ run "defaults" {
     error_message = "The volume is not encrypted, or metadata can be had without a token."
   }
   assert {
+    condition     = aws_launch_template.this.metadata_options[0].instance_metadata_tags == "disabled"
+    error_message = "EC2 would not launch instances that have tags of Kubernetes."
+  }
+  assert {
+    condition     = aws_eks_node_group.this.instance_types == tolist(["p5.48xlarge"]) && aws_launch_template.this.instance_type == null
+    error_message = "The type is not said once."
+  }
+  assert {
     condition     = output.accelerator == "nvidia" && output.efa_interfaces == 0 && output.placement_group == null && output.name == "mock-20260101"
     error_message = "The outputs are others."
+  }
+}
+
+run "taints_until_the_drivers_run" {
+  command = plan
+  variables { csi_drivers = ["ebs", "fsx"] }
+
+  assert {
+    condition = toset([for taint in aws_eks_node_group.this.taint : taint.key]) == toset([
+      "nvidia.com/gpu", "ebs.csi.aws.com/agent-not-ready", "fsx.csi.aws.com/agent-not-ready",
+    ])
+    error_message = "Pods would come before the drivers, or never."
   }
 }
 
@@ -126,12 +144,12 @@ run "no_accelerator" {
   }
 
   assert {
-    condition     = aws_eks_node_group.this.ami_type == "BOTTLEROCKET_ARM_64" && length(aws_eks_node_group.this.taint) == 3 && output.accelerator == "none"
+    condition     = aws_eks_node_group.this.ami_type == "BOTTLEROCKET_ARM_64" && length(aws_eks_node_group.this.taint) == 0 && output.accelerator == "none"
     error_message = "They are no plain Bottlerocket nodes."
   }
   assert {
-    condition     = aws_launch_template.this.block_device_mappings[0].device_name == "/dev/xvdb"
-    error_message = "Containers are not on Bottlerocket's second volume."
+    condition     = [for volume in aws_launch_template.this.block_device_mappings : "${volume.device_name} ${volume.ebs[0].encrypted}"] == ["/dev/xvdb true", "/dev/xvda true"]
+    error_message = "Containers are not on Bottlerocket's second volume, or one of the two is not encrypted."
   }
 }
 
@@ -160,6 +178,10 @@ run "capacity_block" {
   assert {
     condition     = aws_launch_template.this.capacity_reservation_specification[0].capacity_reservation_target[0].capacity_reservation_id == "cr-0123456789abcdef0"
     error_message = "The block is not used."
+  }
+  assert {
+    condition     = aws_launch_template.this.instance_type == "p5.48xlarge"
+    error_message = "EKS refuses a capacity block whose type the template does not say."
   }
 }
 

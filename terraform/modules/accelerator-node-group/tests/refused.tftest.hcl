@@ -160,3 +160,18 @@ run "an_unknown_effect_is_refused" {
   variables { taints = [{ key = "a", effect = "NoSchedule" }] }
   expect_failures = [var.taints]
 }
+
+run "a_placement_group_for_a_capacity_block_is_refused" {
+  command = plan
+  variables {
+    placement_group = true
+    capacity        = { type = "capacity_block", reservation_id = "cr-0123456789abcdef0" }
+  }
+  expect_failures = [var.placement_group]
+}
+
+run "an_unknown_driver_is_refused" {
+  command = plan
+  variables { csi_drivers = ["s3"] }
+  expect_failures = [var.csi_drivers]
+}

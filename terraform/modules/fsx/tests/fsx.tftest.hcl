@@ -33,19 +33,23 @@ run "defaults" {
     condition     = length(aws_fsx_data_repository_association.this) == 0
     error_message = "It shows a bucket nobody named."
   }
+  assert {
+    condition     = keys(aws_vpc_security_group_ingress_rule.client) == ["lnet", "reply"] && alltrue([for rule in aws_vpc_security_group_ingress_rule.client : rule.security_group_id == "sg-cluster" && rule.referenced_security_group_id == aws_security_group.this.id])
+    error_message = "Its servers cannot call the nodes."
+  }
 }
 
 run "associations" {
   command = plan
   variables {
     associations = {
-      data   = { s3_uri = "s3://bucket/data/" }
+      data   = { s3_uri = "s3://bucket/data/", path = "/data" }
       models = { s3_uri = "s3://bucket/models", path = "/models", import = ["NEW"], export = ["NEW", "CHANGED", "DELETED"], import_metadata = false }
     }
   }
 
   assert {
-    condition     = aws_fsx_data_repository_association.this["data"].s3[0].auto_export_policy[0].events == tolist(["CHANGED", "NEW"]) && aws_fsx_data_repository_association.this["data"].file_system_path == "/"
+    condition     = aws_fsx_data_repository_association.this["data"].s3[0].auto_export_policy[0].events == tolist(["CHANGED", "NEW"]) && aws_fsx_data_repository_association.this["data"].file_system_path == "/data"
     error_message = "Deletions would be exported."
   }
   assert {
@@ -103,5 +107,37 @@ run "efa" {
   assert {
     condition     = aws_fsx_lustre_file_system.this.efa_enabled && keys(aws_vpc_security_group_egress_rule.efa) == ["nodes", "servers"] && aws_vpc_security_group_ingress_rule.efa["servers"].ip_protocol == "-1"
     error_message = "EFA's traffic would not be let through."
+  }
+  assert {
+    condition     = aws_vpc_security_group_ingress_rule.client_efa["this"].security_group_id == "sg-cluster" && aws_vpc_security_group_egress_rule.client_efa["this"].referenced_security_group_id == aws_security_group.this.id
+    error_message = "The nodes would not let EFA's traffic through."
+  }
+}
+
+run "efa_in_two_steps" {
+  command = plan
+  variables {
+    deployment_type     = "PERSISTENT_2"
+    storage_capacity    = 9600
+    throughput_per_unit = 1000
+    efa                 = true
+  }
+
+  assert {
+    condition     = aws_fsx_lustre_file_system.this.storage_capacity == 9600
+    error_message = "It cannot be larger than the least."
+  }
+}
+
+run "persistent_2_of_an_older_lustre" {
+  command = plan
+  variables {
+    deployment_type = "PERSISTENT_2"
+    lustre_version  = "2.12"
+  }
+
+  assert {
+    condition     = length(aws_fsx_lustre_file_system.this.metadata_configuration) == 0
+    error_message = "FSx refuses metadata of Lustre 2.12."
   }
 }

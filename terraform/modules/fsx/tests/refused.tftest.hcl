@@ -50,6 +50,28 @@ run "efa_on_a_small_one_is_refused" {
   expect_failures = [var.efa]
 }
 
+run "efa_between_two_steps_is_refused" {
+  command = plan
+  variables {
+    deployment_type     = "PERSISTENT_2"
+    storage_capacity    = 7200
+    throughput_per_unit = 1000
+    efa                 = true
+  }
+  expect_failures = [var.efa]
+}
+
+run "efa_on_an_older_lustre_is_refused" {
+  command = plan
+  variables {
+    deployment_type  = "PERSISTENT_2"
+    storage_capacity = 38400
+    lustre_version   = "2.12"
+    efa              = true
+  }
+  expect_failures = [var.efa]
+}
+
 run "an_unknown_lustre_is_refused" {
   command = plan
   variables { lustre_version = "2.10" }
@@ -98,7 +120,13 @@ run "a_path_begins_at_the_root" {
 run "a_path_twice_is_refused" {
   command = plan
   variables { associations = { a = { s3_uri = "s3://bucket/a", path = "/a" }, b = { s3_uri = "s3://bucket/b", path = "/a/" } } }
-  expect_failures = [var.associations]
+  expect_failures = [aws_fsx_lustre_file_system.this]
+}
+
+run "a_path_within_another_is_refused" {
+  command = plan
+  variables { associations = { all = { s3_uri = "s3://bucket/all" }, models = { s3_uri = "s3://bucket/models", path = "/models" } } }
+  expect_failures = [aws_fsx_lustre_file_system.this]
 }
 
 run "an_unknown_event_is_refused" {

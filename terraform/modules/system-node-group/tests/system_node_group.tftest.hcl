@@ -30,6 +30,10 @@ run "defaults" {
     error_message = "Pods could read the node's credentials."
   }
   assert {
+    condition     = aws_launch_template.this.metadata_options[0].instance_metadata_tags == "disabled"
+    error_message = "EC2 would not launch instances that have tags of Kubernetes."
+  }
+  assert {
     condition     = [for tags in aws_launch_template.this.tag_specifications : tags.tags["team"]] == ["ml", "ml", "ml"]
     error_message = "What EC2 makes does not carry the stack's tags."
   }
@@ -56,8 +60,8 @@ run "options" {
   }
 
   assert {
-    condition     = aws_eks_node_group.this.ami_type == "BOTTLEROCKET_ARM_64" && aws_eks_node_group.this.release_version == "1.50.0-abcd" && aws_launch_template.this.block_device_mappings[0].device_name == "/dev/xvdb"
-    error_message = "It is not Bottlerocket with containers on its second volume."
+    condition     = aws_eks_node_group.this.ami_type == "BOTTLEROCKET_ARM_64" && aws_eks_node_group.this.release_version == "1.50.0-abcd" && [for volume in aws_launch_template.this.block_device_mappings : "${volume.device_name} ${volume.ebs[0].encrypted}"] == ["/dev/xvdb true", "/dev/xvda true"]
+    error_message = "It is not Bottlerocket with containers on its second volume, and both encrypted."
   }
   assert {
     condition     = aws_eks_node_group.this.capacity_type == "SPOT" && aws_eks_node_group.this.instance_types == tolist(["m7g.large"]) && aws_eks_node_group.this.scaling_config[0].desired_size == 1

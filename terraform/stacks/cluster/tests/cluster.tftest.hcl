@@ -37,6 +37,10 @@ run "defaults" {
     error_message = "There is not EFS and nothing else."
   }
   assert {
+    condition     = local.csi_drivers == ["ebs", "efs"]
+    error_message = "Nodes would wait for ever for a driver that is not there."
+  }
+  assert {
     condition     = output.handover.tags["mlops.eks/cluster"] == "demo" && length(output.handover.tags) == 1
     error_message = "What belongs to the cluster does not say so."
   }
@@ -66,10 +70,9 @@ run "everything" {
         instance_type     = "p5.48xlarge"
         availability_zone = "us-west-2b"
         efa               = { enabled = true }
-        placement_group   = true
         capacity          = { type = "capacity_block", reservation_id = "cr-0123456789abcdef0" }
       }
-      g6 = { instance_type = "g6.12xlarge" }
+      g6 = { instance_type = "g6.12xlarge", availability_zone = "us-west-2a", placement_group = true }
     }
     karpenter = { namespace = "karpenter" }
     efs       = { throughput = { mode = "bursting" } }
@@ -88,8 +91,12 @@ run "everything" {
     error_message = "An add-on is not there, or one is that was removed."
   }
   assert {
-    condition     = output.handover.nodes.accelerators["p5"].efa_interfaces == 32 && output.handover.nodes.accelerators["p5"].placement_group == "demo-p5" && output.handover.nodes.accelerators["g6"].efa_interfaces == 0
+    condition     = output.handover.nodes.accelerators["p5"].efa_interfaces == 32 && output.handover.nodes.accelerators["g6"].placement_group == "demo-g6" && output.handover.nodes.accelerators["g6"].efa_interfaces == 0
     error_message = "The node groups are others."
+  }
+  assert {
+    condition     = local.csi_drivers == ["ebs", "efs", "fsx"]
+    error_message = "Nodes wait for other drivers than there are."
   }
   assert {
     condition     = output.handover.fsx["fsx"].availability_zone == "us-west-2a" && output.handover.fsx["scratch"].availability_zone == "us-west-2b" && output.handover.fsx["scratch"].storage_capacity == 2400 && keys(output.handover.fsx["fsx"].associations) == ["data"]
@@ -125,6 +132,16 @@ run "auto_mode" {
   assert {
     condition     = output.handover.nodes.system == null && output.handover.karpenter == null && output.handover.efs == null
     error_message = "There are nodes or a Karpenter that Auto Mode has of its own."
+  }
+}
+
+run "a_driver_of_ones_own_and_one_removed" {
+  command = plan
+  variables { addons = { aws-efs-csi-driver = null, aws-fsx-csi-driver = {} } }
+
+  assert {
+    condition     = local.csi_drivers == ["ebs", "fsx"]
+    error_message = "Nodes wait for other drivers than there are."
   }
 }
 

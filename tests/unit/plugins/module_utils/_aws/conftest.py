@@ -10,8 +10,8 @@ from urllib.request import Request, urlopen
 import boto3
 import pytest
 from botocore.loaders import create_loader
-from fakes.aws_answers import stack, usual
-from fakes.aws_front import AwsFront
+from fakes.aws.answers import stack, usual
+from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
 
@@ -20,8 +20,8 @@ REGION = "us-west-2"
 
 
 @pytest.fixture(scope="session")
-def front() -> Iterator[AwsFront]:
-    server = AwsFront()
+def front() -> Iterator[AwsServer]:
+    server = AwsServer()
     yield server
     server.close()
 
@@ -36,7 +36,7 @@ def models() -> Iterator[None]:
 
 
 @pytest.fixture
-def account(front: AwsFront, monkeypatch: pytest.MonkeyPatch) -> AwsFront:
+def account(front: AwsServer, monkeypatch: pytest.MonkeyPatch) -> AwsServer:
     """An empty account with generous quotas; the environment points to it."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -51,11 +51,11 @@ def account(front: AwsFront, monkeypatch: pytest.MonkeyPatch) -> AwsFront:
 
 
 @pytest.fixture
-def look(account: AwsFront) -> Callable[..., Findings]:
+def look(account: AwsServer) -> Callable[..., Findings]:
     """Make all checks and return level and text by name; a failure's details count as well as a result."""
 
     def run(given: dict[str, t.Any] | None = None, **params: t.Any) -> Findings:
-        base = {"region": REGION, "profile": None, "pipelines": [], "fail": False, "show": False}
+        base = {"region": REGION, "profile": None, "pipelines": [], "others": [], "fail": False, "show": False}
         result = preflight({**base, "variables": given or stack(), **params})
         return {entry["name"]: (entry["level"], f"{entry['found']}. {entry['remedy']}") for entry in result["findings"]}
 
@@ -63,7 +63,7 @@ def look(account: AwsFront) -> Callable[..., Findings]:
 
 
 @pytest.fixture
-def aws(account: AwsFront) -> Iterator[Callable[..., t.Any]]:
+def aws(account: AwsServer) -> Iterator[Callable[..., t.Any]]:
     """Return boto3's client of a service of that account, which is empty again afterwards."""
     yield lambda service, region=REGION: boto3.client(service, region_name=region)
     with urlopen(Request(f"{account.url}/moto-api/reset", method="POST")) as done:

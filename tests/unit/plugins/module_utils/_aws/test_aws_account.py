@@ -47,7 +47,7 @@ def tagged(kind: str, tags: dict[str, str]) -> list[dict[str, t.Any]]:
 def ask(*, check: bool = False, **params: t.Any) -> dict[str, t.Any]:
     given = {
         "name": "demo", "region": REGION, "profile": None, "blocking": False, "remove": False, "timeout": 0.0,
-        "fail": False, "show": False,
+        "known": [], "fail": False, "show": False,
     }  # fmt: skip
     said: list[str] = []
     result = engine.eks_leftovers(given | params, check=check, say=said.append, clock=FakeClock())
@@ -103,6 +103,12 @@ def test_each_kind_is_found_with_its_maker_and_its_remedy(aws: Aws) -> None:
     assert remedies["EC2 instance"].startswith("aws ec2 terminate-instances --instance-ids i-")
     assert remedies["load balancer"].startswith("aws elbv2 delete-load-balancer --load-balancer-arn arn:aws:")
     assert result["table"][0].split() == ["KIND", "IDENTIFIER", "NAME", "STATE", "MADE", "BY", "REMEDY"]
+
+
+def test_what_is_known_is_left_out(aws: Aws) -> None:
+    network(aws, STACK)
+    disk = volume(aws, OWNED)
+    assert found(ask(known=[disk])) == [("VPC", "stack")]
 
 
 def test_what_belongs_to_others_is_not_found(aws: Aws) -> None:
@@ -171,6 +177,7 @@ def test_it_waits_and_says_for_what(aws: Aws, monkeypatch: pytest.MonkeyPatch) -
         "profile": None,
         "blocking": False,
         "remove": False,
+        "known": [],
         "fail": True,
         "show": False,
     }

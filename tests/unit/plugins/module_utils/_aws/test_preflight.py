@@ -7,8 +7,8 @@ import typing as t
 from collections.abc import Callable
 
 import pytest
-from fakes.aws_answers import BLOCK, ZONES, group, stack
-from fakes.aws_front import AwsFront
+from fakes.aws.answers import BLOCK, ZONES, group, stack
+from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
@@ -175,9 +175,9 @@ def test_wrong_variables_name_their_key(case: str, look: Look) -> None:
     assert words in str(refused.value)
 
 
-def test_it_fails_after_all_checks_with_one_line_and_the_whole_result(account: AwsFront) -> None:
+def test_it_fails_after_all_checks_with_one_line_and_the_whole_result(account: AwsServer) -> None:
     said: list[str] = []
-    params = {"region": "us-west-2", "profile": None, "pipelines": [], "fail": True, "show": True}
+    params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": True, "show": True}
     wrong = {**params, "variables": stack(kubernetes_version="1.32", control_plane={"service_cidr": "192.168.0.0/20"})}
     with pytest.raises(InvalidInputError) as refused:
         preflight(wrong, say=said.append)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from fakes.aws_answers import BLOCK, P5, RESERVED, group, product, stack
-from fakes.aws_front import AwsFront
+from fakes.aws.answers import BLOCK, P5, RESERVED, group, product, stack
+from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
 
@@ -15,8 +15,8 @@ Look = Callable[..., Findings]
 Client = Callable[..., t.Any]
 
 
-def test_the_estimate_counts_the_fewest_and_the_most_nodes(account: AwsFront) -> None:
-    params = {"region": "us-west-2", "profile": None, "pipelines": [], "fail": True, "show": False}
+def test_the_estimate_counts_the_fewest_and_the_most_nodes(account: AwsServer) -> None:
+    params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": True, "show": False}
     asked = group(size={"min": 1, "max": 2}) | {"fsx": {"fsx": {}}, "kubernetes_version": "1.35"}
     cost = preflight({**params, "variables": asked})["cost"]
     lines = {line["item"]: line for line in cost["lines"]}
@@ -33,7 +33,7 @@ def test_the_estimate_counts_the_fewest_and_the_most_nodes(account: AwsFront) ->
     assert cost["monthly_min"] == round(sum(line["monthly_min"] for line in cost["lines"]), 2)
 
 
-def test_prices_that_are_not_known_or_not_clear_are_not_made_up(look: Look, account: AwsFront) -> None:
+def test_prices_that_are_not_known_or_not_clear_are_not_made_up(look: Look, account: AwsServer) -> None:
     two = [product("USW2-BoxUsage:x2.huge", 1.0), product("USW2-BoxUsage:x2.huge", 2.0)]
     account.answer("pricing", "GetProducts", {"PriceList": two})
     level, text = look(group(instance_type="u7in-32tb.224xlarge"))["cost"]
@@ -41,7 +41,7 @@ def test_prices_that_are_not_known_or_not_clear_are_not_made_up(look: Look, acco
     assert "No price is known of nodes p5 (u7in-32tb.224xlarge)" in text
 
 
-def test_spot_and_blocks_have_prices_of_their_own(account: AwsFront) -> None:
+def test_spot_and_blocks_have_prices_of_their_own(account: AwsServer) -> None:
     price = {"InstanceType": "g5.xlarge", "SpotPrice": "0.4", "AvailabilityZone": "us-west-2a"}
     dear = {**price, "SpotPrice": "9", "AvailabilityZone": "us-west-2d"}
     account.answer("ec2", "DescribeSpotPriceHistory", {"SpotPriceHistory": [price, dear]})
@@ -50,7 +50,7 @@ def test_spot_and_blocks_have_prices_of_their_own(account: AwsFront) -> None:
         "cheap": {"instance_type": "g5.xlarge", "capacity": {"type": "spot"}, "size": {"max": 1}},
         "paid": {**P5, "capacity": {"type": "capacity_block", "reservation_id": BLOCK}},
     }
-    params = {"region": "us-west-2", "profile": None, "pipelines": [], "fail": False, "show": False}
+    params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": False, "show": False}
     cost = preflight({**params, "variables": stack(accelerator_node_groups=groups)})["cost"]
     lines = {line["item"]: line for line in cost["lines"]}
     assert lines["nodes cheap (g5.xlarge)"]["monthly_max"] == round(0.4 * 730, 2)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from fakes.aws_answers import ZONES, stack
-from fakes.aws_front import AwsFront, AwsRefusalError
+from fakes.aws.answers import ZONES, stack
+from fakes.aws.documents import ServiceError
+from fakes.aws.server import AwsServer
 
 Findings = dict[str, tuple[str, str]]
 Look = Callable[..., Findings]
@@ -26,13 +27,13 @@ def test_a_bucket_in_another_region_is_refused_for_fsx_and_told_of_for_a_job(loo
     assert (level, "costs and is slow" in text) == ("warn", True)
 
 
-def test_a_bucket_that_this_identity_may_not_see_is_no_failure(look: Look, account: AwsFront) -> None:
-    account.answer("s3", "HeadBucket", AwsRefusalError("AccessDenied", status=403))
+def test_a_bucket_that_this_identity_may_not_see_is_no_failure(look: Look, account: AwsServer) -> None:
+    account.answer("s3", "HeadBucket", ServiceError("AccessDenied", status=403))
     level, text = look(stack(fsx={"fsx": {"associations": {"data": {"s3_uri": "s3://theirs"}}}}))["bucket theirs"]
     assert (level, "s3:ListBucket" in text) == ("warn", True)
 
 
-def test_a_cluster_of_somebody_else_is_in_the_way_and_our_own_is_not(look: Look, account: AwsFront) -> None:
+def test_a_cluster_of_somebody_else_is_in_the_way_and_our_own_is_not(look: Look, account: AwsServer) -> None:
     cluster = {"name": "demo", "arn": "arn:aws:eks:us-west-2:123456789012:cluster/demo"}
     account.answer("eks", "DescribeCluster", {"cluster": cluster})
     level, text = look()["names of clusters"]

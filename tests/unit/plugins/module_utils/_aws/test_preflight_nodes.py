@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from fakes.aws_answers import BLOCK, RESERVED, group, stack
-from fakes.aws_front import AwsFront
+from fakes.aws.answers import BLOCK, RESERVED, group, stack
+from fakes.aws.server import AwsServer
 
 Findings = dict[str, tuple[str, str]]
 Look = Callable[..., Findings]
@@ -33,7 +33,7 @@ RESERVATIONS: dict[str, tuple[dict[str, t.Any], str, str]] = {
 
 
 @pytest.mark.parametrize("case", RESERVATIONS)
-def test_a_reservation_fits_or_it_is_said_why_not(case: str, look: Look, account: AwsFront) -> None:
+def test_a_reservation_fits_or_it_is_said_why_not(case: str, look: Look, account: AwsServer) -> None:
     over, level, words = RESERVATIONS[case]
     account.answer("ec2", "DescribeCapacityReservations", {"CapacityReservations": [{**RESERVED, **over}]})
     capacity = {"type": "capacity_block", "reservation_id": BLOCK}
@@ -43,7 +43,7 @@ def test_a_reservation_fits_or_it_is_said_why_not(case: str, look: Look, account
 
 
 def test_running_instances_of_others_and_free_reservations_are_in_use(
-    look: Look, account: AwsFront, aws: Client
+    look: Look, account: AwsServer, aws: Client
 ) -> None:
     images = aws("ec2").describe_images()["Images"][0]["ImageId"]
     run = aws("ec2").run_instances

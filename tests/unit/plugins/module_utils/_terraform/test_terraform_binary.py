@@ -18,17 +18,18 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def program(tmp_path: Path, name: str, version: str) -> Path:
     path = tmp_path / "bin" / name
-    path.write_text(f'#!/bin/sh\necho \'{{"terraform_version": "{version}"}}\'\n')
+    brand = "OpenTofu" if name == "tofu" else "Terraform"
+    path.write_text(f"#!/bin/sh\necho\necho Warning: of something\necho '{brand} v{version}'\necho on linux_amd64\n")
     path.chmod(0o755)
     return path
 
 
 def test_terraform_comes_before_tofu(tmp_path: Path) -> None:
     tofu = program(tmp_path, "tofu", "1.10.3")
-    assert find_binary(None, {}) == (str(tofu), "1.10.3")
+    assert find_binary(None, {}) == (str(tofu), "1.10.3", "OpenTofu")
     terraform = program(tmp_path, "terraform", "1.11.4")
-    assert find_binary(None, {}) == (str(terraform), "1.11.4")
-    assert find_binary("tofu", {}) == (str(tofu), "1.10.3")
+    assert find_binary(None, {}) == (str(terraform), "1.11.4", "Terraform")
+    assert find_binary("tofu", {}) == (str(tofu), "1.10.3", "OpenTofu")
 
 
 def test_the_environment_may_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,9 +45,12 @@ def test_none_is_said_clearly() -> None:
         find_binary("/no/such", {})
 
 
-def test_one_that_is_too_old_is_refused(tmp_path: Path) -> None:
-    program(tmp_path, "terraform", "1.9.8")
+def test_one_that_is_too_old_or_something_else_is_refused(tmp_path: Path) -> None:
+    path = program(tmp_path, "terraform", "1.9.8")
     with pytest.raises(MissingToolError, match=r"is version 1\.9\.8; 1\.10 or newer is needed"):
+        find_binary(None, {})
+    path.write_text("#!/bin/sh\necho 'Terragrunt version v0.80.0'\n")
+    with pytest.raises(MissingToolError, match=r"neither Terraform nor OpenTofu: it calls itself 'Terragrunt version"):
         find_binary(None, {})
 
 

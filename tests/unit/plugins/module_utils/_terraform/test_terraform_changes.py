@@ -98,6 +98,8 @@ def test_what_is_unknown_inside_a_value_is_said() -> None:
         (["create"], None, "create"),
         (["create", "delete"], None, "replace"),
         (["delete", "create"], None, "replace"),
+        (["create", "forget"], None, "replace"),
+        (["forget", "create"], None, "replace"),
         (["forget"], None, "forget"),
         (["no-op"], {"id": "x"}, "import"),
         (["update"], {"id": "x"}, "import"),

@@ -9,11 +9,13 @@ import pytest
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     CommandError,
     ConflictError,
+    CredentialsError,
+    DeniedError,
     EksError,
-    ForbiddenError,
     InvalidInputError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import diagnostics
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import ExistsError
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event
 
 Recorded = Callable[[str], list[Event]]
@@ -55,6 +57,13 @@ def test_a_value_from_the_file_of_variables_is_named_by_its_key() -> None:
     assert str(explained([event])).endswith("too long (variables.cluster_name).")
 
 
+def test_a_value_that_opentofu_places_at_its_declaration_is_named_by_its_key() -> None:
+    detail = "The given value is not suitable for var.size declared at main.tf:2,1-16: a number is required."
+    place = {"filename": "main.tf", "start": {"line": 2}}
+    event = problem("Invalid value for input variable", detail, range=place)
+    assert str(explained([event])).endswith("a number is required (variables.size).")
+
+
 def test_a_file_outside_of_the_stack_keeps_its_name() -> None:
     for name, shown in {"main.tf": "/terraform/stacks/cluster/main.tf:3", "/m/efs/main.tf": "/m/efs/main.tf:3"}.items():
         place = {"filename": name, "start": {"line": 3}}
@@ -66,27 +75,34 @@ def test_a_file_outside_of_the_stack_keeps_its_name() -> None:
 @pytest.mark.parametrize(
     ("summary", "kind", "words"),
     [
-        ("ExpiredToken: The provided token has expired.", CommandError, "log in again"),
+        ("ExpiredToken: The provided token has expired.", CredentialsError, "log in again"),
         (
             "creating EKS Cluster (x): operation error EKS: CreateCluster, https response error StatusCode: 403,"
             " RequestID: 7f3a, api error ExpiredTokenException: The security token included in the request is expired",
-            CommandError,
+            CredentialsError,
             "log in again",
         ),
-        ("No valid credential sources found", CommandError, "set AWS_PROFILE"),
-        ("api error UnrecognizedClientException: The security token is invalid", CommandError, "region is enabled"),
-        ("api error UnauthorizedOperation: You are not authorized", ForbiddenError, "lacks this permission"),
+        ("No valid credential sources found", CredentialsError, "set AWS_PROFILE"),
+        ("api error UnrecognizedClientException: The security token is invalid", CredentialsError, "region is enabled"),
+        ("api error UnauthorizedOperation: You are not authorized", DeniedError, "lacks this permission"),
         ("api error VcpuLimitExceeded: You have requested more vCPU", CommandError, "higher quota"),
         ("Failed to persist state to backend", CommandError, "the next run writes it first"),
         (
             "creating EKS Cluster (c): operation error EKS: CreateCluster, https response error StatusCode: 409,"
             " ResourceInUseException: Cluster already exists with name: c",
-            ConflictError,
-            "'/data/run import ADDRESS ID'",
+            ExistsError,
+            "take it over: /data/run import aws_eks_cluster.this ID.",
+        ),
+        (
+            "creating EC2 Subnet: operation error EC2: CreateSubnet, https response error StatusCode: 400,"
+            " RequestID: 7f, api error InvalidSubnet.Conflict: The CIDR '10.0.0.0/24' conflicts with another subnet",
+            ExistsError,
+            "by a run that was killed in the middle",
         ),
         ("Saved plan is stale", ConflictError, "run the same command again"),
         ("Backend configuration changed", InvalidInputError, "'/data/run init -migrate-state'"),
         ("Inconsistent dependency lock file", InvalidInputError, "lock file of the stack"),
+        ("Incompatible module", InvalidInputError, ""),
         ("Failed to query available provider packages", CommandError, "TF_CLI_CONFIG_FILE"),
         ("Something new", CommandError, ""),
     ],
@@ -102,6 +118,11 @@ def test_each_known_problem_has_its_remedy(summary: str, kind: type[EksError], w
     if words:
         assert str(error).startswith("train: terraform apply: aws_eks_cluster.this: ")
         assert "(and 1 more error)" in str(error)
+
+
+def test_a_permission_that_is_lacking_is_named() -> None:
+    said = "AccessDenied: User: arn:aws:iam::123456789012:user/x is not authorized to perform: iam:CreateRole on ..."
+    assert explained([problem(said)]).details["action"] == "iam:CreateRole"
 
 
 def test_a_pointer_to_a_page_is_no_reason() -> None:
@@ -122,6 +143,19 @@ def test_warnings_are_no_reason() -> None:
 def test_a_crash_is_told_by_its_last_words() -> None:
     error = diagnostics.explain("train: terraform apply", [], ["panic: nil", "", "goroutine 1"], RUN)
     assert str(error) == "train: terraform apply: goroutine 1"
+
+
+def test_a_framed_error_is_told_without_its_frame() -> None:
+    text = [
+        "aws_route.out: Importing from ID...",
+        "╷",
+        "│ Error: unexpected format for ID (r-1)",
+        "│ ",
+        "│ with x,",
+        "╵",
+    ]
+    error = diagnostics.explain("train: terraform import", [], text, RUN)
+    assert str(error) == "train: terraform import: Error: unexpected format for ID (r-1)"
 
 
 def test_the_same_problem_is_told_once() -> None:

@@ -32,10 +32,10 @@ def lock(tmp_path: Path) -> Iterator[int]:
 def run(tmp_path: Path, lock: int) -> Run:
     """Follow a command; return how it ended and its lines."""
 
-    def begin(argv: list[str], seconds: float = 60) -> tuple[Ended, list[str]]:
+    def begin(argv: list[str], seconds: float = 60, *, looks_only: bool = False) -> tuple[Ended, list[str]]:
         lines: list[str] = []
         clock = Clock()
-        job = Job(argv, tmp_path, os.environ, tmp_path / "log", lock, clock.now() + seconds)
+        job = Job(argv, tmp_path, os.environ, tmp_path / "log", lock, clock.now() + seconds, looks_only)
         return process.follow(job, clock, lines.append, lambda: None), lines
 
     return begin
@@ -45,14 +45,16 @@ def run(tmp_path: Path, lock: int) -> Run:
 PROGRAM = """
 import os, signal, sys, time
 asked = []
-signal.signal(signal.SIGINT, lambda *_: asked.append(1))
+signal.signal(signal.SIGINT, lambda *_: asked.append("stopped"))
 print("ready", flush=True)
-while not asked or not os.path.exists("go"):
+while not os.path.exists("go") or asked != sys.argv[1:]:
     time.sleep(0.02)
-open("state", "w").close()
+open("state", "w").write(" ".join(asked))
 print("written", flush=True)
 sys.exit(1)
 """
+UNDISTURBED = [sys.executable, "-c", PROGRAM]
+STOPPED = [*UNDISTURBED, "stopped"]
 
 
 def wait_until(look: Callable[[], bool]) -> None:
@@ -85,21 +87,29 @@ def test_a_signal_that_ended_it_is_told(run: Run, tmp_path: Path) -> None:
     assert process.was_killed(tmp_path / "log")
 
 
-def test_it_can_be_told_to_stop_and_finishes(run: Run, tmp_path: Path) -> None:
+def test_what_only_looks_is_told_to_stop_when_the_time_is_up(run: Run, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    ended, lines = run([sys.executable, "-c", PROGRAM], seconds=1)
+    ended, lines = run(STOPPED, seconds=1, looks_only=True)
     assert ended == Ended(1, timed_out=True)
     assert lines == ["ready", "written"]
 
 
 def test_one_that_does_not_stop_is_not_killed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "STOPPING", 0.5)
-    ended, _ = run([sys.executable, "-c", PROGRAM], seconds=1)
+    ended, _ = run(STOPPED, seconds=1, looks_only=True)
     assert (ended.timed_out, ended.stopped) == (True, False)
-    assert process.is_running(tmp_path / "log")
+    assert process.running(tmp_path / "log")
     (tmp_path / "go").touch()
-    wait_until(lambda: not process.is_running(tmp_path / "log"))
+    wait_until(lambda: not process.running(tmp_path / "log"))
     assert (tmp_path / "state").exists()
+
+
+def test_what_changes_something_is_left_to_itself_when_the_time_is_up(run: Run, tmp_path: Path) -> None:
+    ended, _ = run(UNDISTURBED, seconds=1)
+    assert (ended.timed_out, ended.stopped) == (True, False)
+    (tmp_path / "go").touch()
+    wait_until(lambda: not process.running(tmp_path / "log"))
+    assert (tmp_path / "state").read_text() == ""
 
 
 CONTROLLER = """
@@ -112,24 +122,27 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.process impor
 there = Path(sys.argv[1])
 with (there / "lock").open("w") as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
-    job = Job(sys.argv[2:], there, os.environ, there / "log", lock.fileno(), 1e12)
+    job = Job(sys.argv[3:], there, os.environ, there / "log", lock.fileno(), 1e12, sys.argv[2] == "looks")
     follow(job, Clock(), lambda line: print(line, flush=True), lambda: None)
 """
 
 
-def test_it_outlives_its_controller_to_finish_and_holds_the_lock_meanwhile(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("what", "program", "got"), [("looks", STOPPED, "stopped"), ("changes", UNDISTURBED, "")])
+def test_it_outlives_its_controller_and_holds_the_lock_meanwhile(
+    what: str, program: list[str], got: str, tmp_path: Path
+) -> None:
     root = Path(__file__).resolve().parents[5]
-    command = [sys.executable, "-c", CONTROLLER, str(tmp_path), sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", CONTROLLER, str(tmp_path), what, *program]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
         assert controller.stdout.readline() == "ready\n"
         controller.kill()
-    assert process.is_running(tmp_path / "log")
+    assert process.running(tmp_path / "log")
     assert is_locked(tmp_path)
     assert not (tmp_path / "state").exists()
     (tmp_path / "go").touch()
     wait_until(lambda: not is_locked(tmp_path))
-    assert (tmp_path / "state").exists()
+    assert (tmp_path / "state").read_text() == got
     assert not process.was_killed(tmp_path / "log")
 
 
@@ -137,7 +150,7 @@ def test_a_record_of_a_machine_that_died_is_a_kill(tmp_path: Path) -> None:
     assert not process.was_killed(tmp_path / "log")
     (tmp_path / "log.process").write_text("4194305\n")
     assert process.was_killed(tmp_path / "log")
-    assert not process.is_running(tmp_path / "log")
+    assert not process.running(tmp_path / "log")
 
 
 def test_a_short_command_that_fails_tells_why(tmp_path: Path) -> None:

@@ -118,5 +118,6 @@ def test_what_was_begun_and_never_completed_is_known(recorded: Recorded) -> None
 def test_what_was_created_is_known_by_its_identifier(recorded: Recorded) -> None:
     made = created(recorded("apply"))
     assert sorted(made) == ["terraform_data.cluster", "terraform_data.nodes[0]", "terraform_data.nodes[1]"]
-    assert all(made.values())
+    assert {found.kind for found in made.values()} == {"terraform_data"}
+    assert all(found.identifier for found in made.values())
     assert created([*recorded("apply"), *recorded("destroy")]) == {}

@@ -44,6 +44,13 @@ def test_what_somebody_left_there_is_not_taken_over(stack: Path, tmp_path: Path)
     assert sorted(entry.name for entry in work.iterdir()) == ["main.tf", OVERRIDE]
 
 
+def test_tests_of_the_stack_are_left_out(stack: Path, tmp_path: Path) -> None:
+    (stack / "tests").mkdir()
+    (stack / "more.tftest.hcl").touch()
+    work = worktree.prepare(stack, tmp_path / "data", None)
+    assert sorted(entry.name for entry in work.iterdir()) == ["main.tf", OVERRIDE]
+
+
 def test_files_that_are_gone_from_the_stack_go(stack: Path, tmp_path: Path) -> None:
     (stack / "old.tf").touch()
     work = worktree.prepare(stack, tmp_path / "data", None)
@@ -52,13 +59,6 @@ def test_files_that_are_gone_from_the_stack_go(stack: Path, tmp_path: Path) -> N
     (stack / "new.tf").touch()
     assert worktree.prepare(stack, tmp_path / "data", None) == work
     assert sorted(entry.name for entry in work.iterdir()) == ["errored.tfstate", "main.tf", OVERRIDE, "new.tf"]
-
-
-def test_the_lock_file_of_providers_is_a_copy(stack: Path, tmp_path: Path) -> None:
-    (stack / ".terraform.lock.hcl").write_text("# pinned")
-    work = worktree.prepare(stack, tmp_path / "data", None)
-    assert not (work / ".terraform.lock.hcl").is_symlink()
-    assert (work / ".terraform.lock.hcl").read_text() == "# pinned"
 
 
 @pytest.mark.parametrize(

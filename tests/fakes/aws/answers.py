@@ -6,21 +6,21 @@ import json
 import typing as t
 from datetime import UTC, datetime, timedelta
 
-from fakes.aws_front import AwsFront, AwsRefusalError, Reply
+from fakes.aws.documents import Document, ServiceError
 
 # Quotas of a grown account, by code; of all others AWS's default is asked.
 QUOTAS = {"L-F678F1CE": 5.0, "L-0263D0A3": 5.0, "L-1194D53C": 100.0, "L-417A185B": 768.0, "L-1216C47A": 640.0}
 DEFAULT_QUOTA = 100_000.0
 
 
-def quota(asked: Reply) -> Reply:
+def quota(asked: Document) -> Document:
     """GetServiceQuota."""
     if asked["QuotaCode"] not in QUOTAS:
-        raise AwsRefusalError("NoSuchResourceException", "The specified resource does not exist.")
+        raise ServiceError("NoSuchResourceException", "The specified resource does not exist.")
     return {"Quota": {**asked, "QuotaName": asked["QuotaCode"], "Value": QUOTAS[asked["QuotaCode"]]}}
 
 
-def default_quota(asked: Reply) -> Reply:
+def default_quota(asked: Document) -> Document:
     """GetAWSDefaultServiceQuota."""
     return {"Quota": {**asked, "QuotaName": asked["QuotaCode"], "Value": DEFAULT_QUOTA}}
 
@@ -49,19 +49,19 @@ PRICES = {
 }
 
 
-def products(asked: Reply) -> Reply:
+def products(asked: Document) -> Document:
     """GetProducts."""
     filters = {f"{entry['Field']}={entry['Value']}" for entry in asked["Filters"]}
     return {"FormatVersion": "aws_v1", "PriceList": [text for wanted, text in PRICES.items() if wanted in filters]}
 
 
-def versions(now: datetime) -> Reply:
+def versions(now: datetime) -> Document:
     """DescribeClusterVersions, with ends of support that are as far away as the tests need them."""
     ends = {"1.32": -240, "1.33": -110, "1.34": 11, "1.35": 126, "1.36": 254}
     return {"clusterVersions": [version(name, now + timedelta(days=days)) for name, days in ends.items()]}
 
 
-def version(name: str, end: datetime) -> Reply:
+def version(name: str, end: datetime) -> Document:
     supported = "STANDARD_SUPPORT" if end > datetime.now(UTC) else "EXTENDED_SUPPORT"
     return {
         "clusterVersion": name,
@@ -72,7 +72,14 @@ def version(name: str, end: datetime) -> Reply:
     }
 
 
-def usual(front: AwsFront, *, now: datetime) -> None:
+class Answering(t.Protocol):
+    """What takes answers."""
+
+    def answer(self, service: str, operation: str, answer: t.Any, region: str = "") -> None:
+        """Give an answer to all further requests of that operation."""
+
+
+def usual(server: Answering, *, now: datetime) -> None:
     """Let an account answer what moto lacks."""
     usual_answers: dict[tuple[str, str], t.Any] = {
         ("service-quotas", "GetServiceQuota"): quota,
@@ -80,10 +87,9 @@ def usual(front: AwsFront, *, now: datetime) -> None:
         ("pricing", "GetProducts"): products,
         ("eks", "DescribeClusterVersions"): versions(now),
         ("ec2", "DescribeCapacityReservations"): {"CapacityReservations": []},
-        ("ec2", "DescribePlacementGroups"): {"PlacementGroups": []},
     }
     for (service, operation), answer in usual_answers.items():
-        front.answer(service, operation, answer)
+        server.answer(service, operation, answer)
 
 
 ZONES = ["us-west-2a", "us-west-2b"]

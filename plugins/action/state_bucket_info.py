@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mlops.eks contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.mlops.eks.plugins.module_utils._aws.state_bucket import state_bucket_info
+from ansible_collections.mlops.eks.plugins.modules.state_bucket_info import ARGUMENT_SPEC
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+
+
+class ActionModule(LiveAction):
+    """Ask from the controller, where credentials are."""
+
+    SPEC = ARGUMENT_SPEC
+
+    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
+        """Look for it."""
+        return state_bucket_info(params)

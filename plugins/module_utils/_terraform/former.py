@@ -1,0 +1,78 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Terraform that goes on after its controller is gone: the next run follows it to its end."""
+
+from __future__ import annotations
+
+import fcntl
+import typing as t
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import moment, parse
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import LOOK, Tail, running
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
+
+Say = Callable[[str], None]
+_LOCK = "at-work.lock"
+
+
+@contextmanager
+def outlived(log: Path, progress: Progress, say: Say, clock: Clock, deadline: float) -> Iterator[int]:
+    """Yield the descriptor of the lock that Terraform is to hold while it works; `log` is its record.
+
+    The caller is the only controller: a Terraform that has the lock has lost its own. It is followed to its end, with
+    the lines that `progress` makes of its record.
+
+    Raises:
+        CommandError: it was still at work at `deadline`, in seconds since the epoch.
+    """
+    with (log.parent / _LOCK).open("a", encoding="utf-8") as file:
+        if not _had(file):
+            _wait(lambda: _had(file), _show(log, progress, say, clock), clock, deadline)
+        yield file.fileno()
+
+
+def _had(file: t.TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait(over: Callable[[], bool], shown: Iterator[int], clock: Clock, deadline: float) -> None:
+    begun = clock.now()
+    ended = False
+    while not ended:
+        # Asked before it is read: what was written before the end is read after it.
+        ended = over()
+        number = next(shown)
+        if not ended and clock.now() > deadline:
+            raise CommandError(
+                f"Terraform of a run that was cut off is still at work after {human(clock.now() - begun)} (process"
+                f" {number or 'unknown'}). It goes on; run the same command again later.",
+                timed_out=True,
+            )
+        clock.sleep(0.0 if ended else LOOK)
+
+
+def _show(log: Path, progress: Progress, say: Say, clock: Clock) -> Iterator[int]:
+    """Say what is new in `log` whenever the next item is asked for, which is the process number, 0 for unknown."""
+    # What only looks has no record here, and was told to stop.
+    while not (number := running(log)):
+        yield 0
+    say(f"a run that was cut off left Terraform at work (process {number}); this is what it does, from its beginning")
+    with log.open("rb") as stream:
+        tail = Tail(stream)
+        while True:
+            for event in map(parse, tail.lines()):
+                for line in progress.feed(event, moment(event) or clock.now()):
+                    say(line)
+            for line in progress.tick(clock.now()):
+                say(line)
+            yield number
