@@ -61,8 +61,9 @@ test-operators: env test-up ## Drive every kind of workload by its operator; bui
 	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -q -n $(JOBS) --durations=15 tests/cluster/test_kinds_*.py
 
 .PHONY: test-aws
-test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on a local port
-	@$(BIN)/pytest -q -n 2 --durations=15 -m aws tests/provisioning tests/terraform
+test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on a local port; also by OpenTofu
+	@$(BIN)/ansible localhost -c local -m mlops.eks.go_tool -a '{"name": ["tofu"]}'
+	@$(BIN)/pytest -q -n 2 --durations=15 -m aws tests/provisioning tests/stack
 
 .PHONY: test-up
 test-up: env
