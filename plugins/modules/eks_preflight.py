@@ -129,17 +129,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.argspec import AWS
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
-_PIPELINES = {"type": "list", "elements": "str", "default": []}
-ARGUMENT_SPEC = {
+_CLUSTER = {
     **AWS,
     "variables": {"type": "dict", "required": True},
-    "pipelines": _PIPELINES,
-    "others": {
-        "type": "list",
-        "elements": "dict",
-        "default": [],
-        "options": {**AWS, "variables": {"type": "dict", "required": True}, "pipelines": _PIPELINES},
-    },
+    "pipelines": {"type": "list", "elements": "str", "default": []},
+}
+ARGUMENT_SPEC = {
+    **_CLUSTER,
+    "others": {"type": "list", "elements": "dict", "default": [], "options": _CLUSTER},
     "fail": {"type": "bool", "default": True},
     "show": {"type": "bool", "default": False},
 }

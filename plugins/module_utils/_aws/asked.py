@@ -54,7 +54,7 @@ def _read(params: Mapping[str, t.Any]) -> _Cluster:
 def _others(params: Mapping[str, t.Any]) -> Iterator[_Cluster]:
     """Yield those of the same account and region; one that is wrong in itself is refused where it is looked at."""
     region, mine = params["region"], params["profile"]
-    account = functools.cache(lambda profile: Aws(region=region, profile=profile).account())
+    account = functools.cache(lambda profile: Aws(region=region, profile=profile).identity()["Account"])
     for other in params["others"]:
         theirs = other["profile"] or None
         with contextlib.suppress(AwsError, InvalidInputError):

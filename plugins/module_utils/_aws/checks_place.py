@@ -18,8 +18,7 @@ _WITHOUT_EKS = {"use1-az3", "usw1-az2", "cac1-az3"}
 
 def credentials(context: Context) -> Iterator[Finding]:
     """Tell which identity asks."""
-    aws = context.aws
-    identity = aws.call("sts", "get_caller_identity", region=aws.home)
+    identity = context.aws.identity()
     yield ok("credentials", f"{identity['Arn']} in account {identity['Account']}")
 
 

@@ -113,9 +113,9 @@ class Aws:
                 return None
             raise
 
-    def account(self) -> str:
-        """Return the number of the account that this identity is of; errors as in `call`."""
-        return str(self.call("sts", "get_caller_identity", region=self.home)["Account"])
+    def identity(self) -> Reply:
+        """Return as whom AWS knows us, by `Arn` and `Account`; errors as in `call`."""
+        return self.call("sts", "get_caller_identity", region=self.home)
 
     def cluster(self, name: str) -> Reply | None:
         """Return the EKS cluster of that name, or `None` when there is none; errors as in `call`."""

@@ -104,11 +104,12 @@ def _forms(secret: bytes) -> set[bytes]:
 
 def _in_base64(secret: bytes) -> Iterator[bytes]:
     """Yield a secret in base64, and what of that stays the same whatever stands before and after the secret."""
-    yield base64.b64encode(secret)
+    whole = base64.b64encode(secret)
+    yield whole
     for before in range(3):
         coded = base64.b64encode(bytes(before) + secret)
         piece = coded[-(-8 * before // 6) : 8 * (before + len(secret)) // 6]
         if len(piece) >= _PIECE:
             yield piece
     for start in range(0, min(len(secret) * 8 // 6, _LINES * _COLUMNS) - _LINE, _COLUMNS):
-        yield base64.b64encode(secret)[start : start + _COLUMNS].rstrip(b"=")
+        yield whole[start : start + _COLUMNS].rstrip(b"=")
