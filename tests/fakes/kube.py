@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler
 
 Document = dict[str, t.Any]
 _KNOWN = re.compile(
@@ -128,6 +130,28 @@ class FakeKube(Kube):
         if version is not None and self._existing(path)["metadata"]["resourceVersion"] != version:
             raise ConflictError(f"PUT {path}: the object has been modified.")
         self._existing(path)
+
+
+class Glance:
+    """A watch of a fake that looks whenever it is started, instead of all the time."""
+
+    def __init__(self, kube: Kube, path: str, params: t.Mapping[str, t.Any], handle: Handler) -> None:
+        self._look = functools.partial(kube.request, "GET", path, params=params)
+        self._handle = handle
+        self._known: dict[str, Document] = {}
+
+    def start(self) -> None:
+        """Tell of everything there is, and of what there is no more."""
+        found = {entry["metadata"]["uid"]: entry for entry in self._look()["items"]}
+        for uid in self._known.keys() - found.keys():
+            self._handle("GONE", self._known[uid])
+        for entry in found.values():
+            self._handle("SEEN", entry)
+        self._known = found
+        self._handle("SYNCED", {})
+
+    def stop(self) -> None:
+        """Do nothing: it looks at nothing by itself."""
 
 
 def _merged(base: t.Any, over: t.Any) -> t.Any:

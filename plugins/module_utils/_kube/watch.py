@@ -26,6 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import (
     Kube,
     Params,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 
 # Failures in a row, about two seconds of them, after which people want to know.
 _WORTH_SAYING = 3
@@ -109,12 +110,12 @@ class Watch(threading.Thread):
 
     def _list(self) -> str:
         answer = self._kube.request("GET", self._path, params=self._params)
-        items = {entry["metadata"]["uid"]: _slim(entry) for entry in answer.get("items") or []}
+        found = {entry["metadata"]["uid"]: _slim(entry) for entry in items(answer)}
         at = str(answer["metadata"]["resourceVersion"])
         self._deleted.clear()
-        for uid in [uid for uid in self._known if uid not in items]:
+        for uid in [uid for uid in self._known if uid not in found]:
             self._handle("GONE", self._known.pop(uid))
-        for uid, entry in items.items():
+        for uid, entry in found.items():
             # What a list says is so, also after a restored back-up, when versions go backwards.
             before = self._known.get(uid)
             self._known[uid] = entry

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience, staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
@@ -19,27 +22,38 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
 class Departure:
     """Pods that still run, from before they are deleted until they have ended.
 
-    `look` finds them as they are now; `pods` are how they were seen last, by name.
+    `selectors` find them; `pods` are how they were seen last, by name. They are watched, not asked for now and then:
+    how a pod ended is often there for a moment only, until the API server forgets it.
     """
 
     def __init__(
         self,
         kube: Kube,
         pods: Iterable[Document],
-        look: Callable[[], list[Document]],
+        selectors: Sequence[Selector],
         keeping: Keeping,
         *,
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:
-        self._look, self._clock, self._say = look, clock, say
+        self._clock, self._say = clock, say
         self._logs = Logs(kube, keeping, Audience())
         self.pods = {pod_view.name(pod): pod for pod in pods}
+        # By uid: what was seen again, and what went since. The watches that have told of all there is, by number.
+        self._seen: set[str] = set()
+        self._gone: set[str] = set()
+        self._synced: set[int] = set()
         for pod in self.pods.values():
             for container in pod_view.containers(pod):
                 if container.has_log:
                     uid, count = pod["metadata"]["uid"], container.restarts
                     self._logs.follow(Instance(pod_view.name(pod), uid, container.name, count))
+        path = collection("v1", "pods", kube.namespace)
+        self._watches = [
+            Watch(kube, path, selector, partial(self._notice, number)) for number, selector in enumerate(selectors)
+        ]
+        for watch in self._watches:
+            watch.start()
 
     def complete(self) -> dict[Instance, LogFile]:
         """Wait until the pods have ended, for as long as they are allowed to take, and return what they wrote."""
@@ -50,6 +64,8 @@ class Departure:
                 told = True
             self._clock.sleep(1.0)
             self._logs.balance()
+        for watch in self._watches:
+            watch.stop()
         if left:
             self._say(f"{named(left)} still there: look whether their nodes are gone")
         names = frozenset(map(pod_view.name, left))
@@ -57,15 +73,26 @@ class Departure:
         return self._logs.files()
 
     def _left(self) -> list[Document]:
-        """Return the pods that have not ended, and remember how all of them are."""
-        found = {pod_view.name(pod): pod for pod in self._look()}
-        self.pods.update((name, pod) for name, pod in found.items() if name in self.pods)
-        return staying(found[name] for name in self.pods.keys() & found.keys())
+        """Return the pods that have not ended; one that no watch tells of, when all have told, went before them."""
+        known = len(self._synced) == len(self._watches)
+        there = (self._seen if known else {_uid(pod) for pod in self.pods.values()}) - self._gone
+        return staying(pod for pod in self.pods.values() if _uid(pod) in there)
+
+    def _notice(self, number: int, verb: Verb, entry: Document) -> None:
+        """Remember how a pod is; called from the thread of a watch."""
+        if verb == "SYNCED":
+            self._synced.add(number)
+        elif verb in ("SEEN", "GONE"):
+            name, uid = pod_view.name(entry), _uid(entry)
+            if name in self.pods and uid == _uid(self.pods[name]):
+                self.pods[name] = entry
+                (self._seen if verb == "SEEN" else self._gone).add(uid)
 
 
-def listed(kube: Kube, release: str) -> list[Document]:
-    """Return the pods of a Helm release."""
-    selector = {"labelSelector": f"app.kubernetes.io/instance={release}"}
-    found = kube.get(collection("v1", "pods", kube.namespace), selector) or {}
-    # Items of a list do not carry their own kind.
-    return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in found.get("items") or []]
+def _uid(pod: Document) -> str:
+    return str(pod["metadata"]["uid"])
+
+
+def of_release(release: str) -> Selector:
+    """Return what finds the pods of a Helm release."""
+    return {"labelSelector": f"app.kubernetes.io/instance={release}"}

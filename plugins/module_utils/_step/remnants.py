@@ -10,9 +10,9 @@ from collections.abc import Callable
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
+from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 
 # Seconds that pods of an earlier step may take to go away.
@@ -39,11 +39,10 @@ def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str],
     Raises:
         ConflictError: they are still there after five minutes; the message names them and their nodes.
     """
-    path = collection("v1", "pods", kube.namespace)
     # From the API server's cache: what is in the way has been there for seconds; the newest list would have to wait.
     queries = [{**selector, "resourceVersion": "0"} for selector in plan.kind.selectors(plan.workload)]
     deadline, told = clock.now() + _PATIENCE, False
-    while left := [pod for query in queries for pod in _items(kube.get(path, query)) if _blocks(pod)]:
+    while left := [pod for query in queries for pod in listing.pods(kube, query) if _blocks(pod)]:
         if clock.now() >= deadline:
             raise ConflictError(_stuck(left))
         if not told:
@@ -51,10 +50,6 @@ def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str],
             say(f"waiting for {len(left)} pods of an earlier step to go away ({names})")
             told = True
         clock.sleep(0.2)
-
-
-def _items(answer: Document | None) -> list[Document]:
-    return (answer or {}).get("items") or []
 
 
 def _blocks(pod: Document) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
@@ -86,18 +87,13 @@ class Session:
     def _selected(self, selector: Selector) -> list[Document]:
         path = collection("v1", "pods", self._kube.namespace)
         # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
-        pods = self._listed(path, {**selector, "resourceVersion": "0"})
-        unsure = [pod_view.name(pod) for pod in pods if pod_view.phase(pod) not in ("Succeeded", "Failed")]
+        pods = listing.pods(self._kube, {**selector, "resourceVersion": "0"})
+        unsure = list(map(pod_view.name, staying(pods)))
         if len(unsure) > _FEW:
-            return self._listed(path, selector)
+            return listing.pods(self._kube, selector)
         newest = {name: self._kube.get(f"{path}/{name}") for name in unsure}
         latest = (newest.get(pod_view.name(pod), pod) for pod in pods)
         return [pod for pod in latest if pod is not None]
-
-    def _listed(self, path: str, params: Selector) -> list[Document]:
-        pods = (self._kube.get(path, params) or {}).get("items") or []
-        # Items of a list do not carry their own kind.
-        return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in pods]
 
     def _keep(self, state: State) -> State:
         ending = t.cast(Ending, state.ending)
@@ -113,7 +109,7 @@ class Session:
         left, keeping = staying(state.live.values()), self._target.keeping
         # Their logs go on where they were left.
         keeping = replace(keeping, former=(keeping.directory.parent,))
-        departure = Departure(self._kube, left, self._pods, keeping, clock=self._clock, say=self._say)
+        departure = Departure(self._kube, left, self._observer.selectors, keeping, clock=self._clock, say=self._say)
         uninstall()
         self._late = departure.complete()
         state = replace(state, pods={**state.pods, **departure.pods})

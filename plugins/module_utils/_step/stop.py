@@ -17,9 +17,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
+from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import word
-from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure, listed
+from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure, of_release
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
@@ -85,10 +86,10 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
         for name in found.installed:
             # A controller that no longer follows may have left a Helm at work.
             await_helm(partial(revisions, kube, name), clock=clock, say=say)
-            look, kept = partial(listed, kube, name), directory / name
-            pods = look()
+            selector, kept = of_release(name), directory / name
+            pods = listing.pods(kube, selector)
             say(f"keeping the evidence of {name}: {len(pods)} pods in {kept}")
-            departures[name] = Departure(kube, pods, look, Keeping(directory=kept / "logs"), clock=clock, say=say)
+            departures[name] = Departure(kube, pods, [selector], Keeping(directory=kept / "logs"), clock=clock, say=say)
             _write(departures[name], kept)
         lock.secure()
         for name in found.installed:

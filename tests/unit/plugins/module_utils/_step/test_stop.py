@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
-from fakes.kube import FakeKube
+from fakes.kube import FakeKube, Glance
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
-from ansible_collections.mlops.eks.plugins.module_utils._step import word
+from ansible_collections.mlops.eks.plugins.module_utils._step import departure, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
@@ -43,6 +43,19 @@ class Stage:
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
         # What the controller does that has not missed the lock yet.
         self.late: t.Callable[[], None] = lambda: None
+        # What else happens in the cluster while pods are waited for.
+        self.meanwhile: t.Callable[[], None] = lambda: None
+        self.watches: list[Glance] = []
+        self.clock.meanwhile = self._pass
+
+    def watch(self, *args: t.Any) -> Glance:
+        self.watches.append(Glance(*args))
+        return self.watches[-1]
+
+    def _pass(self) -> None:
+        self.meanwhile()
+        for watch in self.watches:
+            watch.start()
 
     def install(self) -> None:
         labels = {"owner": "helm", "name": "digits", "status": "deployed", "version": "1"}
@@ -54,7 +67,7 @@ class Stage:
         return stop(self.kube, helm, release="digits", **how)
 
     def pod(self, name: str, **spec: t.Any) -> None:
-        metadata = {"name": name, "labels": {"app.kubernetes.io/instance": "digits"}}
+        metadata = {"name": name, "uid": f"uid-{name}", "labels": {"app.kubernetes.io/instance": "digits"}}
         entry = {"metadata": metadata, "spec": {"containers": [], **spec}, "status": {"phase": "Running"}}
         self.kube.put(f"{PODS}/{name}", entry)
 
@@ -68,8 +81,10 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path)
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    stage = Stage(tmp_path)
+    monkeypatch.setattr(departure, "Watch", stage.watch)
+    return stage
 
 
 def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stage: Stage) -> None:
@@ -102,7 +117,7 @@ def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage)
         if len(stage.clock.slept) == 4:
             stage.kube.objects[f"{PODS}/digits-1"]["status"] = {"phase": "Failed"}
 
-    stage.clock.meanwhile = end
+    stage.meanwhile = end
     stage.stop()
     assert "waiting for digits-0, digits-1 to end, 1 min 5 s at most" in stage.said
     assert len(stage.clock.slept) == 4

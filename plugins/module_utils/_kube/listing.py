@@ -1,0 +1,21 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Objects of a list, as they are when asked for one by one."""
+
+from __future__ import annotations
+
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube, Params
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+
+
+def items(answer: Document) -> list[Document]:
+    """Return what a list holds; an entry has its kind and version only from the list around it."""
+    kind = str(answer.get("kind", "")).removesuffix("List")
+    own = {"apiVersion": answer.get("apiVersion"), "kind": kind} if kind else {}
+    return [{**own, **entry} for entry in answer.get("items") or []]
+
+
+def pods(kube: Kube, params: Params) -> list[Document]:
+    """Return pods of the client's namespace."""
+    return items(kube.get(collection("v1", "pods", kube.namespace), params) or {})
