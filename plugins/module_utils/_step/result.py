@@ -17,7 +17,7 @@ _KEPT = (
 )
 
 # Lines of the guilty container's log that are shown; the result has more, the evidence all.
-_SHOWN = 10
+_SHOWN = 20
 
 
 def last_words(cause: Cause | None) -> list[str]:

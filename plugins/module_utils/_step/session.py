@@ -20,6 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.departure import D
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import doubtful_nodes, settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._step.launchers import with_rank
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
@@ -100,7 +101,7 @@ class Session:
         found = ending.cause
         if found is not None:
             tail = self._tail(found.object.rpartition("/")[2], found.container)
-            state = replace(state, ending=replace(ending, cause=found.with_log(tail)))
+            state = replace(state, ending=replace(ending, cause=with_rank(found.with_log(tail))))
         evidence.write_state(self._journal.task, state)
         return state
 
