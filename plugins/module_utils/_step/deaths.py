@@ -28,6 +28,8 @@ _LOST_TAINTS = ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"
 _SPOT = ("SpotInterrupted", "SpotInterruption")
 # Seconds after such an event within which its node is drained or gone: EC2 gives notice of two minutes.
 _SPOT_NOTICE = 300.0
+# What takes a single pod off its node for the sake of another, whatever has been announced of the node.
+_ALONE = ("Evicted", "PreemptionByScheduler", "PreemptionByKubelet")
 _DISRUPTED = {
     "NodeLost": "its node {node} was lost",
     "NodeShutdown": "its node {node} shut down",
@@ -140,6 +142,8 @@ def of_pod(
 
 def _announced(found: Disruption, event: Document) -> bool:
     """Return whether what took a pod off its node was announced by this event about the node."""
+    if found.reason in _ALONE:
+        return False
     return found.at is None or -_ANNOUNCED <= found.at - events.seen(event) <= _SPOT_NOTICE
 
 

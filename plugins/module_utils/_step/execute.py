@@ -28,6 +28,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 # How often, in seconds, a step that waits looks whether it was stopped.
 _LOOK = 2.0
+# Seconds between the loss of the lock to who stops a run and the ledger saying so, on a machine that is busy.
+_WRITTEN = 10.0
 
 
 @dataclass(kw_only=True)
@@ -191,8 +193,9 @@ class Execution:
 
     def _became(self, *, ours: bool) -> Entry | None:
         """Return what the ledger says of the step; who stops a run takes its lock a moment before it writes that."""
-        entry = self.ledger.read().get(self.task.step)
-        if entry is None or ours or not entry.going:
-            return entry
-        self.clock.sleep(_LOOK)
-        return self.ledger.read().get(self.task.step)
+        deadline = self.clock.now() + _WRITTEN
+        while True:
+            entry = self.ledger.read().get(self.task.step)
+            if entry is None or ours or not entry.going or self.clock.now() >= deadline:
+                return entry
+            self.clock.sleep(_LOOK)

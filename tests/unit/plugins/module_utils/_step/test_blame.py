@@ -270,6 +270,13 @@ def test_spot_interruption_told_by_the_node_termination_handler() -> None:
     assert told(blamed(BROKEN_PIPE, drained, warnings=(long_after,)))[1] == "EvictionByEvictionAPI"
 
 
+@pytest.mark.parametrize("reason", ["PreemptionByScheduler", "PreemptionByKubelet"])
+def test_what_makes_room_for_another_pod_did_not_go_with_its_node(reason: str) -> None:
+    told_by = warning("SpotInterruption", "Node/node-a", "Spot ITN received", 30)
+    gone = worker(1, ended(143, 49), **disrupted(reason, "preempting"))
+    assert told(blamed(BROKEN_PIPE, gone, warnings=(told_by,))) == ("worker-1", reason, "preempted")
+
+
 # Eviction and preemption
 
 

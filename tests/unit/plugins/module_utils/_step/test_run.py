@@ -239,6 +239,23 @@ def test_what_helm_installs_while_the_run_is_stopped_is_cleared_away(
     assert found.run.ledger.read()["data"].outcome == written
 
 
+def test_who_stops_a_run_may_take_seconds_to_write_it_down(tmp_path: Path, clock: FakeClock) -> None:
+    def helm() -> Completed:
+        lease, begun = found.kube.objects[LEASE], clock.now()
+        found.kube.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "tower/aaaa1111/4711/99"}})
+
+        def write() -> None:
+            if clock.now() - begun > 5:
+                entry = found.run.ledger.read()["data"]
+                found.run.ledger.write(replace(entry, outcome="cancelled", cause="stopped from tower"))
+
+        clock.meanwhile = write
+        return Completed(0, "", "")
+
+    found = stage(tmp_path, clock, {"install": helm, "uninstall": Completed(0, "", "")})
+    assert found.run.run()["outcome"] == "cancelled"
+
+
 def test_a_cluster_that_is_away_once_helm_is_done_ends_nothing(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
