@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import re
+import threading
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
@@ -32,6 +33,8 @@ class FakeKube(Kube):
         self.calls: list[str] = []
         self.fail: dict[str, list[tuple[Exception, bool]]] = {}
         self._version = 0
+        # A server changes one object at a time, whoever asks.
+        self.one_by_one = threading.RLock()
         # What the identity in use may do: the rules that a review tells of, and those that only a webhook knows.
         self.rules: list[Document] = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
         self.webhook: set[tuple[str, str]] = set()
@@ -55,6 +58,12 @@ class FakeKube(Kube):
         body: t.Any = None,
         content_type: str = "application/json",
     ) -> Document:
+        with self.one_by_one:
+            return self._answer(method, path, params, body, content_type)
+
+    def _answer(
+        self, method: str, path: str, params: t.Mapping[str, t.Any] | None, body: t.Any, content_type: str
+    ) -> Document:
         if path.startswith("/apis/authorization.k8s.io/v1/selfsubject"):
             return self._review(path.rpartition("/")[2], body["spec"])
         found = _KNOWN.fullmatch(path)
@@ -77,7 +86,8 @@ class FakeKube(Kube):
 
     def put(self, path: str, entry: Document) -> Document:
         """Store an object as if somebody else had written it."""
-        return self._store(path, copy.deepcopy(entry))
+        with self.one_by_one:
+            return self._store(path, copy.deepcopy(entry))
 
     def _store(self, path: str, entry: Document) -> Document:
         self._version += 1

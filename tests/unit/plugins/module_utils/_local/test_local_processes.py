@@ -63,14 +63,14 @@ def test_waiting_ends_when_a_component_does(tmp_path: Path) -> None:
     assert caught.value.details["log_tail"] == ["first", "no space left"]
 
 
-def test_stream_shows_lines_and_beats_and_keeps_the_tail() -> None:
+def test_stream_shows_lines_and_beats_and_keeps_the_tail(tmp_path: Path) -> None:
     lines: list[str] = []
-    beats: list[float] = []
-    argv = ["sh", "-c", "echo one; sleep 0.5; echo two >&2; exit 3"]
+    beat = tmp_path / "beat"
+    # It is silent until there was a sign of life in its place.
+    argv = ["sh", "-c", f"echo one; until [ -e {beat} ]; do sleep 0.01; done; echo two >&2; exit 3"]
     with pytest.raises(CommandError, match="failed with code 3: two") as caught:
-        commands.stream(argv, on_line=lines.append, on_silence=beats.append, heartbeat=0.1)
+        commands.stream(argv, on_line=lines.append, on_silence=lambda _: beat.touch(), heartbeat=0.1)
     assert lines == ["one", "two"]
-    assert beats
     assert caught.value.details["stderr"] == "one\ntwo"
 
 

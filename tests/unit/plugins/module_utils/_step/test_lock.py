@@ -280,7 +280,8 @@ def test_the_loss_is_noticed_and_the_winner_left_alone(
 @pytest.mark.usefixtures("quick")
 def test_a_deleted_lease_is_a_loss(kube: FakeKube, make: MakeLock, lost: list[str]) -> None:
     make().acquire(patience=0, say=lambda _: None)
-    kube.objects.pop(PATH)
+    with kube.one_by_one:
+        kube.objects.pop(PATH)
     wait_for(lambda: bool(lost))
     assert lost == ["somebody who deleted the lease"]
 

@@ -165,18 +165,21 @@ def test_where_no_evidence_is_lines_up_to_the_last_sign_of_life_are_not_shown_ag
     assert list(screen.drain()) == []
 
 
-def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(serve: Serve, tmp_path: Path) -> None:
+def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DRAIN", 60.0)
     refusal = {"message": 'pods "worker-0" is forbidden: User "u" cannot get resource "pods/log"'}
     server, kube = serve(lambda exchange: exchange.reply(refusal, 403))
     screen = Screen(lambda: None)
     logs = Logs(kube, Keeping(directory=tmp_path), Audience(screen=screen))
     for number in range(3):
         logs.follow(named(number))
-    until(lambda: len(server.requests) == 3)
+    until(lambda: len(server.requests) >= 3)
     begun = time.monotonic()
     logs.close(lambda _: True)
-    # Twice five seconds it would wait for.
-    assert time.monotonic() - begun < 5.0
+    # Twice a minute it would wait for.
+    assert time.monotonic() - begun < 60.0
     (said,) = screen.drain()
     assert "may not 'get' 'pods/log' in namespace team" in said
     assert {file.gap for file in logs.files().values()} == {"reading it was forbidden"}
@@ -220,7 +223,7 @@ def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_TRIES", 2)
-    monkeypatch.setattr(module, "_APART", 1.0)
+    monkeypatch.setattr(module, "_APART", 10.0)
     server, kube = serve(lambda exchange: exchange.reply({"message": "no route to host"}, 500))
     logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=8)
     for number in range(40):
@@ -228,7 +231,7 @@ def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
     until(lambda: len(server.requests) >= 40 * 3)
     until(lambda: len(logs._due) == 40)
     soonest = min(logs._due.values()) - time.monotonic()
-    assert soonest > 20
+    assert soonest > 200
     # What has ended is asked for at once, and given up as before.
     monkeypatch.setattr(module, "_DRAIN", 0.2)
     logs.close(lambda _: True)

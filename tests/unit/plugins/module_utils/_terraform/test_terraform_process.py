@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform import proces
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import Ended, Job
 
 Run = Callable[..., tuple[Ended, list[str]]]
+_LIMIT = 60.0
 
 
 @pytest.fixture
@@ -28,14 +29,25 @@ def lock(tmp_path: Path) -> Iterator[int]:
         yield file.fileno()
 
 
+class Late(Clock):
+    """A clock that jumps when a program has said that it is ready, which takes a busy machine a while."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def now(self) -> float:
+        return super().now() + (_LIMIT if "ready" in self._lines else 0.0)
+
+
 @pytest.fixture
 def run(tmp_path: Path, lock: int) -> Run:
-    """Follow a command; return how it ended and its lines."""
+    """Follow a command; return how it ended and its lines. The time of one that is `late` is up when it is ready."""
 
-    def begin(argv: list[str], seconds: float = 60, *, looks_only: bool = False) -> tuple[Ended, list[str]]:
+    def begin(argv: list[str], *, late: bool = False, looks_only: bool = False) -> tuple[Ended, list[str]]:
         lines: list[str] = []
-        clock = Clock()
-        job = Job(argv, tmp_path, os.environ, tmp_path / "log", lock, clock.now() + seconds, looks_only)
+        clock = Late(lines) if late else Clock()
+        job = Job(argv, tmp_path, os.environ, tmp_path / "log", lock, clock.now() + _LIMIT, looks_only)
         return process.follow(job, clock, lines.append, lambda: None), lines
 
     return begin
@@ -89,14 +101,14 @@ def test_a_signal_that_ended_it_is_told(run: Run, tmp_path: Path) -> None:
 
 def test_what_only_looks_is_told_to_stop_when_the_time_is_up(run: Run, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    ended, lines = run(STOPPED, seconds=1, looks_only=True)
+    ended, lines = run(STOPPED, late=True, looks_only=True)
     assert ended == Ended(1, timed_out=True)
     assert lines == ["ready", "written"]
 
 
 def test_one_that_does_not_stop_is_not_killed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "STOPPING", 0.5)
-    ended, _ = run(STOPPED, seconds=1, looks_only=True)
+    ended, _ = run(STOPPED, late=True, looks_only=True)
     assert (ended.timed_out, ended.stopped) == (True, False)
     assert process.running(tmp_path / "log")
     (tmp_path / "go").touch()
@@ -105,7 +117,7 @@ def test_one_that_does_not_stop_is_not_killed(run: Run, tmp_path: Path, monkeypa
 
 
 def test_what_changes_something_is_left_to_itself_when_the_time_is_up(run: Run, tmp_path: Path) -> None:
-    ended, _ = run(UNDISTURBED, seconds=1)
+    ended, _ = run(UNDISTURBED, late=True)
     assert (ended.timed_out, ended.stopped) == (True, False)
     (tmp_path / "go").touch()
     wait_until(lambda: not process.running(tmp_path / "log"))
