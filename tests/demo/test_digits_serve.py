@@ -48,7 +48,7 @@ def server(checkpoints: Path) -> Iterator[Server]:
 
 
 def request(server: Server, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     try:
         connection.request(method, path, body)
         response = connection.getresponse()
@@ -125,7 +125,7 @@ def test_wrong_paths_and_methods(server: Server, method: str, path: str, status:
     ("header", "status"), [("", 411), ("Content-Length: many", 411), ("Content-Length: 99999999", 413)]
 )
 def test_bodies_without_a_sensible_length(server: Server, header: str, status: int) -> None:
-    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
         connection.sendall(
             f"POST /predict HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".replace("\r\n\r\n\r\n", "\r\n\r\n").encode()
         )
@@ -141,7 +141,7 @@ def test_sigterm_ends_the_program(checkpoints: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("serving epoch 40")
         process.send_signal(signal.SIGTERM)
-        assert process.communicate(timeout=10)[0] == "stopped\n"
+        assert process.communicate(timeout=60)[0] == "stopped\n"
     assert process.returncode == 0
 
 

@@ -91,7 +91,7 @@ def mpirun(ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 

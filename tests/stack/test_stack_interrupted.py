@@ -161,7 +161,7 @@ def test_somebody_elses_lock_is_respected(stack: Stack, bucket: Bucket) -> None:
 def test_two_at_once_on_one_cluster(stack: Stack, gate: Path) -> None:
     first = begin(stack, gate)
     assert "still holds" in stack.refused(lock_timeout=0.5)
-    second = Play(stack.play(lock_timeout=60))
+    second = Play(stack.play(lock_timeout=600))
     second.shows("another run is at work")
     gate.write_text("go")
     first.end()
