@@ -33,14 +33,14 @@ class Terraform:
             self, directory=(self.directory / directory).resolve(), environment=self.environment | environment
         )
 
-    def run(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, timeout: float = 1800) -> subprocess.CompletedProcess[str]:
         """Run the program and return what it said."""
         return subprocess.run(
             [self.program, *arguments], cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=timeout,
         )  # fmt: skip
 
-    def succeed(self, *arguments: str, timeout: float = 300) -> str:
+    def succeed(self, *arguments: str, timeout: float = 1800) -> str:
         """Run the program, which must succeed, and return what it said."""
         done = self.run(*arguments, timeout=timeout)
         assert done.returncode == 0, f"terraform {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}"

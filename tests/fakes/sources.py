@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -68,6 +69,15 @@ def package(directory: Path, into: Path) -> Path:
     return Path(run(find_helm(), "package", directory, "--destination", into).rpartition(": ")[2])
 
 
+def vacant(address: str) -> socket.socket:
+    """Return what keeps `host:port` until it is closed or forgotten: nobody answers there, and nobody else gets it."""
+    host, _, port = address.partition(":")
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind((host, int(port)))
+    return kept
+
+
 class Web:
     """An HTTP server in a thread."""
 
@@ -78,10 +88,14 @@ class Web:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop answering, and let nobody in any more."""
-        self.server.shutdown()
-        self._thread.join()
-        self.server.server_close()
+        """Stop answering, and let nobody in any more; the second time, give up the address."""
+        if self._thread.is_alive():
+            self.server.shutdown()
+            self._thread.join()
+            self.server.server_close()
+            self._vacant = vacant(self.address)
+        else:
+            self._vacant.close()
 
 
 class HelmRepository:
@@ -134,10 +148,14 @@ class Registry:
                 run(find_helm(), "push", made, self.url, "--plain-http")
 
     def close(self) -> None:
-        """Stop it; what was pushed is gone."""
-        self.process.terminate()
-        self.process.wait()
-        t.cast(t.IO[str], self.process.stdout).close()
+        """Stop it; what was pushed is gone. The second time, give up the address."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+            t.cast(t.IO[str], self.process.stdout).close()
+            self._vacant = vacant(self.address)
+        else:
+            self._vacant.close()
 
 
 class GitTree:
