@@ -15,7 +15,12 @@ SERVER = "serving/generic-server"
 # What a container writes when it has come to its gate, and what `Space.open_gate` writes to let it go on.
 CLOSED, OPEN = "/tmp/gate", "/tmp/go"
 GATE = f"touch {CLOSED}; while [ ! -e {OPEN} ]; do sleep 0.1; done"
-_TICKING = f"touch {CLOSED}; i=0; while [ ! -e {OPEN} ]; do i=$((i+1)); echo tick $i; sleep 0.2; done"
+
+
+def _ticking(words: int = 10**9) -> str:
+    """Return what prints `tick 1`, `tick 2` ... as many as `words`, and stands at the gate."""
+    count = f"i=$((i+1)); [ $i -gt {words} ] || echo tick $i"
+    return f"touch {CLOSED}; i=0; while [ ! -e {OPEN} ]; do {count}; sleep 0.2; done"
 
 
 def job(*commands: str, **more: t.Any) -> Json:
@@ -32,12 +37,12 @@ def job(*commands: str, **more: t.Any) -> Json:
 
 def gated(*commands: str) -> Json:
     """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
-    return job(_TICKING, "echo went", *commands)
+    return job(_ticking(), "echo went", *commands)
 
 
-def saving(*, seconds: float = 0) -> Json:
+def saving(*, seconds: float = 0, words: int = 10**9) -> Json:
     """Return a `gated` Job whose trainer says so when SIGTERM let it save, which takes it some seconds."""
-    trainer = f"trap 'sleep {seconds:g}; echo caught SIGTERM, checkpoint saved; exit 0' TERM; {_TICKING}"
+    trainer = f"trap 'sleep {seconds:g}; echo caught SIGTERM, checkpoint saved; exit 0' TERM; {_ticking(words)}"
     return job(f"bash -c {shlex.quote(trainer)}", "echo went")
 
 

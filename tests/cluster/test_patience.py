@@ -15,14 +15,16 @@ from space import Space
 pytestmark = pytest.mark.cluster
 
 COUNTING = "for i in 1 2 3; do echo step $i/10; sleep 1; done"
+# Seconds: more than a busy machine needs to start a container, to bring a line of its log, or to see that no node fits.
+LIMIT = 15
 
 
 def test_silence_and_waiting_end_a_step_each_in_its_own_words(space: Space) -> None:
     """Two runs side by side: a program that hangs after three steps, and one that no node has room for."""
     recipes = {"hangs": job(COUNTING, "echo -n half; sleep 600"), "waits": job("echo never")}
     recipes["waits"]["resources"]["requests"]["cpu"] = "4000"
-    limits = {"hangs": {"no_output_timeout": 3, "progress": r"step (?P<done>\d+)/(?P<total>\d+)"}}
-    limits["waits"] = {"pending_timeout": 3}
+    limits = {"hangs": {"no_output_timeout": LIMIT, "progress": r"step (?P<done>\d+)/(?P<total>\d+)"}}
+    limits["waits"] = {"pending_timeout": LIMIT}
     plays = {}
     for name, recipe in recipes.items():
         step = {"name": name, "chart": "data-prep/data-process", "recipe": f"{name}.yaml", **limits[name]}
@@ -33,13 +35,14 @@ def test_silence_and_waiting_end_a_step_each_in_its_own_words(space: Space) -> N
     assert [one["outcome"] for one in (hung, waited)] == ["timed_out", "timed_out"]
     assert [one["cause"]["reason"] for one in (hung, waited)] == ["NoOutputTimeout", "PendingTimeout"]
     said = hung["cause"]["message"]
-    assert "it runs, but no container has written a line for 3 s: pods 1 running." in said
+    assert f"it runs, but no container has written a line for {LIMIT} s: pods 1 running." in said
     assert "It had reached 30 % (3/10)." in said
     assert "'step 3/10'" in said
     assert hung["progress"]["done"] == 3
     assert "% (" in shown["hangs"]
     assert "Insufficient cpu" in waited["cause"]["message"]
-    assert "it is pending and has not run for 3 s: pods 1 pending (Unschedulable)." in waited["cause"]["message"]
+    why = f"it is pending and has not run for {LIMIT} s: pods 1 pending (Unschedulable)."
+    assert why in waited["cause"]["message"]
     assert space.releases() == []
 
 

@@ -101,8 +101,9 @@ def test_the_last_words_of_a_workload_that_somebody_deletes_are_kept(space: Spac
 
 
 def test_a_step_that_ran_into_its_limit_may_save(space: Space) -> None:
-    step: Json = {"release": "run", "chart": JOB, "values": saving(seconds=3)}
-    shown = space.task("helm_step", 2, **step, timeout=10)
+    step: Json = {"release": "run", "chart": JOB, "values": saving(seconds=3, words=10)}
+    # Of the limits the one that counts from its last line: it does not matter when it began.
+    shown = space.task("helm_step", 2, **step, no_output_timeout=15)
 
     assert "timed_out after" in shown
     assert "caught SIGTERM, checkpoint saved" in space.log("run")

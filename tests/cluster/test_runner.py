@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ansible_runner
 import pytest
-from plays import ROOT, ansible_playbook, until
+from plays import PATIENCE, ROOT, ansible_playbook, until
 from samples import gated
 from space import Space
 
@@ -49,7 +49,7 @@ def test_log_lines_arrive_as_events_while_the_job_runs(space: Space, tmp_path: P
     assert ticked.is_set(), "\n".join(lines)
     assert not finished.is_set()
     space.open_gate()
-    thread.join(60)
+    thread.join(2 * PATIENCE)
 
     assert (runner.status, runner.rc) == ("successful", 0), "\n".join(lines)
     assert any(line.endswith("| went") and line.startswith("east | run | data-process-run-") for line in lines)

@@ -16,14 +16,18 @@ pytestmark = pytest.mark.cluster
 
 
 def _pipeline(space: Space, recipe: Json) -> Path:
-    step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "keep": True, "timeout": 120}
+    step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "keep": True, "timeout": 600}
     return space.pipeline_of("run", [step], {"serve": recipe})
 
 
-def _answer(space: Space) -> str:
-    """Ask the server by its Service, as a later step would."""
+def _answers(space: Space, words: str) -> None:
+    """Ask the server by its Service, as a later step would, until it answers so.
+
+    That its pods are ready comes to where Services are made of pods a moment later than to us.
+    """
     ask = 'exec 3<>/dev/tcp/run-serve/8080; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; cat <&3'
-    return space.kubectl("exec", "deployment/run-serve", "--", "bash", "-c", ask).splitlines()[-1]
+    command = ("exec", "deployment/run-serve", "--", "timeout", "10", "bash", "-c", ask)
+    until(lambda: space.kubectl(*command, check=False).splitlines()[-1:] == [words], f"the server answers {words!r}")
 
 
 def _statuses(space: Space) -> dict[int, str]:
@@ -38,7 +42,7 @@ def test_a_server_ends_ready_stays_and_is_upgraded_in_place(space: Space) -> Non
     assert "ready after" in shown
     assert space.record("serve")["outcome"] == "ready"
     assert space.releases() == ["run-serve"]
-    assert _answer(space) == "first"
+    _answers(space, "first")
     (before,) = space.get("pods")
 
     again = space.play("serve", pipeline=pipeline)
@@ -49,7 +53,7 @@ def test_a_server_ends_ready_stays_and_is_upgraded_in_place(space: Space) -> Non
     changed = space.play("serve", pipeline=_pipeline(space, server("second")))
     assert "changed=1" in changed
     assert _statuses(space) == {1: "superseded", 2: "deployed"}
-    assert _answer(space) == "second"
+    _answers(space, "second")
 
     stopped = space.play("stop", release="run")
     assert "stopped serve" in stopped
@@ -74,6 +78,6 @@ def test_an_upgrade_that_was_interrupted_is_rolled_back_and_done_again(space: Sp
     shown = space.play("serve", pipeline=_pipeline(space, server("third")))
 
     assert "pending-upgrade; rolling back to revision 1" in shown
-    assert _answer(space) == "third"
+    _answers(space, "third")
     assert space.ledger()["serve"]["outcome"] == "ready"
     assert list(_statuses(space).values())[-1] == "deployed"

@@ -16,7 +16,7 @@ SLEEP = "exec sleep 600"
 
 def test_of_two_jobs_the_step_says_which_decides(space: Space) -> None:
     chart, values = write(space.directory / "chart", [job("early", pod("echo early bird")), job("late", pod(SLEEP))])
-    step = {"name": "both", "chart": str(chart), "recipe": "both.yaml", "timeout": 120}
+    step = {"name": "both", "chart": str(chart), "recipe": "both.yaml", "timeout": 600}
     shown = space.play("train", rc=2, pipeline=str(space.pipeline_of("run", [step], {"both": values})))
     assert "renders several workloads (Job/early, Job/late)" in shown
     assert "for example workload: Job/early" in shown
@@ -32,7 +32,7 @@ def test_of_two_jobs_the_step_says_which_decides(space: Space) -> None:
 def test_the_server_beside_a_job_decides_when_the_step_says_so(space: Space) -> None:
     objects = [deployment("web", pod(SLEEP)), job("setup", pod("echo set up"))]
     chart, values = write(space.directory / "chart", objects)
-    step = {"release": "run", "chart": str(chart), "values": values, "keep": True, "timeout": 120}
+    step = {"release": "run", "chart": str(chart), "values": values, "keep": True, "timeout": 600}
     space.task("helm_step", **step, workload="Deployment")
     record = space.record("run")
     assert (record["outcome"], record["workload"]["kind"]) == ("ready", "Deployment")

@@ -33,13 +33,13 @@ def test_somebody_elses_job(space: Space) -> None:
     _submit(space, "good", "echo by hand")
     _submit(space, "bad", "echo bad luck; exit 5")
 
-    shown = space.task("workload_wait", kind="Job", name="good", timeout=60)
+    shown = space.task("workload_wait", kind="Job", name="good", timeout=600)
     assert "| by hand" in shown
     assert "changed=0" in shown
     assert space.record("good")["outcome"] == "succeeded"
     assert space.log("good") == ["by hand"]
 
-    shown = space.task("workload_wait", 2, kind="Job", name="bad", timeout=60)
+    shown = space.task("workload_wait", 2, kind="Job", name="bad", timeout=600)
     assert "it ended with exit code 5" in shown
     assert space.record("bad")["cause"]["log_tail"] == ["bad luck"]
     assert space.names("jobs") == ["bad", "good"]
@@ -73,7 +73,7 @@ def test_somebody_elses_mpi_job(space: Space) -> None:
         }
     )
 
-    play = space.start_task("mpi_job_wait", name="hello", timeout=90)
+    play = space.start_task("mpi_job_wait", name="hello", timeout=600)
     play.shows("| from the launcher")
     until(lambda: "from" in space.kubectl("logs", "hello-worker-0", check=False), "the worker spoke")
     space.open_gate()
