@@ -9,7 +9,15 @@ import subprocess
 
 from plays import kubectl_binary, until
 
-from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, native, processes, sweep
+from ansible_collections.mlops.eks.plugins.module_utils._local import (
+    api,
+    cgroups,
+    containerd,
+    native,
+    processes,
+    sweep,
+    waiting,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
 _OPERATORS = {"mpi-operator": "mpi-operator", "kubeflow": "training-operator"}
@@ -41,10 +49,18 @@ class Three:
     # -- what can happen to it
 
     def restart(self, component: str) -> None:
-        """Kill a process as a crash would, and start it again."""
+        """Kill a process as a crash would, start it again, and wait until it answers: a kubelet needs containerd."""
         (row,) = (row for row in native.wanted(self._request, print).components if row.name == component)
         processes.stop(self.layout, component, patience=0)
         processes.start(row, self.layout)
+        runtime = next((node for node in self.nodes if node.named("containerd") == component), None)
+
+        def answers() -> bool:
+            if runtime:
+                return containerd.is_up(runtime)
+            return row.health is None or api.is_healthy(row.health)
+
+        waiting.wait(self.layout, [component], f"{component} answers again", answers, note=print)
 
     def await_server(self) -> None:
         """Wait until the API server has its etcd: one that finds none gives up, and nobody starts it again."""

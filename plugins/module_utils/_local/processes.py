@@ -106,14 +106,18 @@ def until(condition: Callable[[], bool], seconds: float, *, pause: float = 0.02)
 
 
 def start_time(pid: int) -> int | None:
-    """Return the clock ticks after boot at which `pid` started; `None` when it has ended (a zombie has)."""
+    """Return the clock ticks after boot at which `pid` started; `None` when it has ended.
+
+    A zombie has, unless other threads of it are still there: they hold its ports and its locks.
+    """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The command's name, in parentheses, may hold blanks: count fields after the last one.
     fields = text.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else int(fields[19])
+    state, threads, started = fields[0], int(fields[17]), int(fields[19])
+    return None if state in "ZX" and threads <= 1 else started
 
 
 def netns_inode(pid: int | str) -> int | None:
