@@ -32,7 +32,7 @@ class Script:
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 

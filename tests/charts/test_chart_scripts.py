@@ -129,11 +129,11 @@ def test_sigterm_ends_the_script_after_its_program_and_runs_always_script(render
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (script.home / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(running.pid, signal.SIGTERM)
-    said, _ = running.communicate(timeout=30)
+    said, _ = running.communicate(timeout=120)
     assert said == "saved\nalways 143\n"
     assert running.returncode == 143
 

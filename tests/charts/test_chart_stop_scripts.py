@@ -34,7 +34,7 @@ def contained(directory: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     within = ("unshare", *user, "--pid", "--fork", "--mount-proc", "--kill-child")
     environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "HOSTNAME": "pod-0", "LC_ALL": "C.UTF-8"}
     return subprocess.run(
-        [*within, *argv], cwd=directory, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [*within, *argv], cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 

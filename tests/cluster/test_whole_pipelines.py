@@ -18,7 +18,8 @@ SAYS = [f"echo '{line}'" for line in PRINTED]
 
 
 def test_a_pipeline_runs_streams_and_leaves_everything_behind(space: Space) -> None:
-    recipe = job(*SAYS)
+    # Long enough to be seen while it runs.
+    recipe = job(*SAYS, "sleep 3")
     pipeline = space.pipeline(prepare=recipe, train=job("echo training", "echo trouble >&2"))
 
     shown = space.play("train", pipeline=pipeline)

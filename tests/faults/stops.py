@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import re
+import threading
 import time
 from collections.abc import Iterator
 
@@ -17,8 +18,9 @@ from wire import Moment, wired
 
 # Moments at which a run is stopped, within so many seconds of the first sign that it was begun.
 _STOPS, _WITHIN = 8, 8.0
-# Seconds in which a stop, and then the controller that followed, must have ended.
-_LIMIT = 60.0
+# Seconds in which a stop, and then the controller that followed, must have ended; a busy machine may take ten times as
+# long as usual.
+_LIMIT = 240.0
 _BACK_OFF = 300
 
 
@@ -57,13 +59,21 @@ def _anywhere(setting: Setting) -> Iterator[Episode]:
 
 def _between_steps(setting: Setting) -> Iterator[Episode]:
     stopped: list[str] = []
+    stopping, over = threading.Event(), threading.Event()
     directory, way = setting.directory, wired(setting.kubeconfig, setting.directory)
     with way as (wire, kubeconfig), fresh(setting.kubeconfig, directory) as space:
 
         def gate(moment: Moment) -> bool:
-            """Stop the run when its first step has given the lock back, before it hears of it."""
-            if moment.done and moment.method == "DELETE" and "/leases/" in moment.path and not stopped:
+            """Stop the run when its first step has given the lock back, before it hears of it.
+
+            It asks again when it has waited for half a minute, and hears of nothing until the run was stopped.
+            """
+            if stopping.is_set():
+                over.wait(_LIMIT)
+            elif moment.done and moment.method == "DELETE" and "/leases/" in moment.path:
+                stopping.set()
                 stopped.append(space.play("stop", release="run"))
+                over.set()
             return True
 
         wire.gate = gate

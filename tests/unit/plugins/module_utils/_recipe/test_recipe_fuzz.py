@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import So
 from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
 
 RECIPES = Path(__file__).resolve().parents[5] / "recipes"
-SECONDS, MEBIBYTES = 1.0, 100
+SECONDS, MEBIBYTES = 5.0, 100
 PART = 1000
 # Of what is wrong with a whole file there is no line; of what is no YAML there is no key.
 _WHOLE = re.compile(r"[^:]+\.yaml: (the file is empty|cannot be read|no such file|it is larger than)")

@@ -113,7 +113,7 @@ def test_no_damaged_manifest_is_a_traceback(draft: tuple[Task, Draft]) -> None:
             used += 1
         except InvalidInputError as error:
             refused.append(str(error))
-        assert time.process_time() - begun < 1, text
+        assert time.process_time() - begun < 5, text
     assert min(used, len(refused)) > 20
     for said in refused:
         assert said.startswith("chart data-prep/data-process: ")
