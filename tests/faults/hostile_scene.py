@@ -20,7 +20,7 @@ from samples import job
 from space import Space, fresh
 
 # Seconds in which a disturbed pipeline must have ended; the kind one takes about fifteen.
-_WHOLE = 300.0
+_WHOLE = 900.0
 # About six seconds of lines in bursts: short ones, one that the node's log splits, bytes that are no text.
 _CHATTER = (
     "perl -e '$| = 1; for $i (1..60) { print map { qq(line $i.$_ ) . q(x) x ($i * $_ % 97) . qq(\\n) } 1..$i; "
