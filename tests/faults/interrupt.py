@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fault import Batch, Fault, Result, Setting
 from interrupt_kill import NOTHING_SURVIVES, WAYS
-from interrupt_pipeline import verify, write
+from interrupt_pipeline import DIARY, verify, write
 from interrupt_points import ALL, CHAINS, POINTS, RANDOM, Point
 from plays import Play
 from space import Space, fresh
@@ -93,7 +93,8 @@ def _space(setting: Setting) -> Iterator[tuple[Space, Wire]]:
                 space.write_inventory(hosts, "wired.yml")
                 yield space, wire
         finally:
-            space.kubectl("delete", "persistentvolume", space.namespace, "--wait=false", "--ignore-not-found")
+            volume = f"{space.namespace}-{DIARY}"
+            space.kubectl("delete", "persistentvolume", volume, "--wait=false", "--ignore-not-found")
 
 
 def interrupt(setting: Setting, way: str, names: tuple[str, ...], *, steps: tuple[str, ...] = ALL) -> dict[str, Result]:

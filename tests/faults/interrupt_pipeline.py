@@ -18,6 +18,8 @@ from space import Space
 
 _TICKS = 15
 _DIARY = "/fsx/diary"
+# The claim on the file system that all steps share, where the diary is.
+DIARY = "pv-fsx"
 
 
 def _diary(word: str, step: str) -> str:
@@ -42,7 +44,7 @@ def _mpi() -> Json:
     }
 
 
-_CLAIMS = [{"name": "pv-fsx", "mount_path": "/fsx"}]
+_CLAIMS = [{"name": DIARY, "mount_path": "/fsx"}]
 _ONCE = "[ -e /fsx/failed ] || { touch /fsx/failed; exit 3; }"
 RECIPES: dict[str, Json] = {
     "prepare": job(_works("prepare"), _diary("end", "prepare"), pvc=_CLAIMS),
@@ -55,7 +57,7 @@ _CHARTS = {"prepare": JOB, "flaky": JOB, "train": "training/mpijob-distributed",
 
 def write(space: Space, names: tuple[str, ...]) -> Path:
     """Write the pipeline of the steps `names`, make the volume for its diary, and return the pipeline's directory."""
-    space.share("pv-fsx")
+    space.share(DIARY)
     steps = [{"name": step, "chart": _CHARTS[step], "recipe": f"{step}.yaml", "timeout": 900} for step in names]
     return space.pipeline_of("run", steps, RECIPES)
 
@@ -71,7 +73,7 @@ def verify(space: Space, steps: tuple[str, ...], *, server_starts: int = 1) -> l
 
 
 def _executions(space: Space, steps: tuple[str, ...], server_starts: int) -> Iterator[str]:
-    diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / "pv-fsx/diary").read_text().splitlines())
+    diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / DIARY / "diary").read_text().splitlines())
     for step in steps:
         if step == SERVE and not 1 <= diary[f"begin {SERVE}"] <= server_starts:
             yield f"{SERVE}: started {diary[f'begin {SERVE}']} times"
