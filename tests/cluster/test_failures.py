@@ -24,7 +24,7 @@ def _step(space: Space, recipe: Json, *, chart: str = JOB, **parameters: object)
 
 
 def test_a_failing_trainer_behind_tee_fails_the_play_and_later_steps_do_not_run(space: Space) -> None:
-    failing = job("(echo loss 0.1; echo 'CUDA error: out of luck' >&2; exit 3) 2>&1 | tee /tmp/log")
+    failing = job("(echo loss 0.1; echo 'CUDA error: out of luck' >&2; sleep 1; exit 3) 2>&1 | tee /tmp/log")
     pipeline = space.pipeline(prepare=job("echo a"), train=failing, evaluate=job("echo c"))
 
     shown = space.play("train", rc=2, pipeline=pipeline)
@@ -81,8 +81,8 @@ def test_more_than_any_node_has(space: Space) -> None:
 
 def test_more_memory_than_the_limit(space: Space) -> None:
     limited = {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "32Mi"}}
-
-    shown = _step(space, job("echo filling", "exec tail /dev/zero") | {"resources": limited})
+    # Not at once: of what happens just after the start containerd 1.6 does not always tell.
+    shown = _step(space, job("echo filling", "sleep 5", "exec tail /dev/zero") | {"resources": limited})
 
     assert "OOMKilled" in shown
     assert "its limit of 32Mi" in shown
@@ -105,9 +105,10 @@ def test_a_server_that_crashes_again_and_again(space: Space) -> None:
 
 
 def test_a_job_that_takes_too_long(space: Space) -> None:
-    _step(space, gated(), timeout=4)
+    # As long as a pod may take to start on a busy machine.
+    _step(space, gated(), timeout=60)
 
     record = space.record("run")
     assert record["outcome"] == "timed_out"
-    assert record["cause"]["message"].startswith("it was still running after 4 s: pods 1 running.")
+    assert record["cause"]["message"].startswith("it was still running after 1 min: pods 1 running.")
     assert space.log("run")[0] == "tick 1"

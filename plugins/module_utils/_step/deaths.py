@@ -84,8 +84,11 @@ def of_instance(pod: Document, container: Container, warnings: Iterable[Document
     if told:
         return of_container(pod, container, told[0], f"{told[1]} It was ended ({how}).")
     what = "sidecar" if container.sidecar else "init container" if container.init else "it"
-    words = sentence(str(container.ended.get("message") or "").strip())
-    return of_container(pod, container, _own_reason(container, own, code), f"{what} ended with {how}. {words}")
+    reason, words = _own_reason(container, own, code), sentence(str(container.ended.get("message") or "").strip())
+    if reason == "Killed" and code == _SIGKILL and container.memory:
+        # containerd 1.6 begins to listen for a want of memory a moment after the start: on a busy machine too late.
+        words += f" Runtimes do not always tell who was killed for a memory limit; its limit is {container.memory}."
+    return of_container(pod, container, reason, f"{what} ended with {how}. {words}")
 
 
 def _told(container: Container, warnings: Iterable[Document], end: float) -> tuple[str, str] | None:
