@@ -49,12 +49,19 @@ class Relay:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            if not self._up:
+            try:
+                server = socket.create_connection(self._target)
+            except OSError:
                 client.close()
                 continue
-            server = socket.create_connection(self._target)
             with self._lock:
-                self._sockets |= {client, server}
+                # One that came just before a cut is cut as well.
+                up = self._up
+                self._sockets |= {client, server} if up else set()
+            if not up:
+                client.close()
+                server.close()
+                continue
             for source, sink in ((client, server), (server, client)):
                 threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
 

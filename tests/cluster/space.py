@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import subprocess
@@ -53,7 +54,7 @@ class Space:
 
     def pipeline(self, name: str = "run", /, **recipes: Json) -> Path:
         """Write a pipeline with one step per recipe, all of them data-process Jobs, and return its directory."""
-        steps = [{"name": step, "chart": JOB, "recipe": f"{step}.yaml", "timeout": 120} for step in recipes]
+        steps = [{"name": step, "chart": JOB, "recipe": f"{step}.yaml", "timeout": 600} for step in recipes]
         return self.pipeline_of(name, steps, recipes)
 
     def pipeline_of(self, name: str, steps: list[Json], recipes: dict[str, Json]) -> Path:
@@ -105,13 +106,25 @@ class Space:
         assert done.returncode == 0 or not check, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
 
-    def _kubectl(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    def _kubectl(
+        self, *arguments: str, stdin: str | None = None, seconds: float | None = None
+    ) -> subprocess.CompletedProcess[str]:
         command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, "--namespace", self.namespace, *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, errors="replace")
+        return subprocess.run(
+            command, input=stdin, capture_output=True, text=True, check=False, errors="replace", timeout=seconds
+        )
 
     def apply(self, document: Json) -> None:
         """Create or change one object."""
         self.kubectl("apply", "-f", "-", stdin=json.dumps(document))
+
+    def refusal(self, document: Json) -> str:
+        """Return why an object would not be created, empty when it would be."""
+        return self._kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(document)).stderr
+
+    def await_kind(self, definition: str) -> None:
+        """Wait until the API server serves a kind, which it does only a while after its definition is established."""
+        until(lambda: self._kubectl("get", definition).returncode == 0, f"{definition} is served")
 
     def get(self, what: str, *arguments: str) -> list[Json]:
         """Return the objects of one kind."""
@@ -170,7 +183,10 @@ class Space:
         return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def _does(self, pod: str, command: str) -> bool:
-        return self._kubectl("exec", pod, "--", *command.split()).returncode == 0
+        """Run a command that may be run again: when its container ends meanwhile the answer may never come."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._kubectl("exec", pod, "--", *command.split(), seconds=60).returncode == 0
+        return False
 
     def record(self, step: str) -> Json:
         """Return the newest record of a step."""
@@ -193,6 +209,8 @@ def fresh(kubeconfig: str, directory: Path, *, host: str = "east") -> Iterator[S
     """Yield a namespace that is empty; its plays, if any still run, and it itself are ended afterwards."""
     space = Space(host=host, kubeconfig=kubeconfig, namespace=f"t-{secrets.token_hex(4)}", directory=directory)
     space.kubectl("create", "namespace", space.namespace)
+    # Without these no pod can be made or started; their controllers make them in their own time.
+    space.kubectl("wait", "--for=create", "serviceaccount/default", "configmap/kube-root-ca.crt", "--timeout=180s")
     try:
         yield space
     finally:

@@ -45,7 +45,7 @@ def _say(space: Space, name: str, status: Json) -> None:
 def oxen(space: Space) -> Space:
     """Return a namespace where objects of the kind can be made."""
     space.apply(DEFINITION)
-    space.kubectl("wait", f"crd/{CRD}", "--for=condition=Established", "--timeout=60s")
+    space.await_kind(CRD)
     return space
 
 
@@ -55,7 +55,7 @@ def test_a_chart_of_an_unknown_kind(oxen: Space) -> None:
     assert "nothing is known of how Ox/plough ends. Say it in the step: until: condition=TYPE or jsonpath=" in shown
     assert oxen.releases() == []
 
-    play = oxen.start_task("helm_step", release="run", chart=str(chart), values=values, until=DONE, timeout=120)
+    play = oxen.start_task("helm_step", release="run", chart=str(chart), values=values, until=DONE, timeout=600)
     until(lambda: oxen.names(CRD) == ["plough"], "the ox is there")
     container = {"name": "main", "image": IMAGE, "command": ["echo", "one furrow"]}
     metadata = {"name": "plough-0", "labels": {"app.kubernetes.io/instance": "plough"}}
@@ -73,7 +73,7 @@ def test_a_chart_of_an_unknown_kind(oxen: Space) -> None:
 def test_somebody_elses_workload_of_an_unknown_kind(oxen: Space) -> None:
     oxen.apply(_ox("lame"))
     _say(oxen, "lame", {"phase": "Lame"})
-    asked = {"api_version": API_VERSION, "kind": "Ox", "name": "lame", "until": DONE, "timeout": 60}
+    asked = {"api_version": API_VERSION, "kind": "Ox", "name": "lame", "until": DONE, "timeout": 600}
     shown = oxen.task("workload_wait", 2, fail_on=["jsonpath={.status.phase}=Lame"], **asked)
     assert "Ox/lame: fail_on: jsonpath={.status.phase}=Lame holds." in shown
 
@@ -83,5 +83,5 @@ def test_somebody_elses_workload_of_an_unknown_kind(oxen: Space) -> None:
 
 def test_an_object_outside_of_namespaces(oxen: Space) -> None:
     asked = {"api_version": DEFINITION["apiVersion"], "kind": DEFINITION["kind"], "name": CRD}
-    oxen.task("workload_wait", **asked, until="condition=Established", timeout=60)
+    oxen.task("workload_wait", **asked, until="condition=Established", timeout=600)
     assert oxen.record(CRD)["outcome"] == "succeeded"

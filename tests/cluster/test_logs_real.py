@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import signal
-import time
 import typing as t
 
 import pytest
@@ -100,8 +99,7 @@ def test_a_reattached_step_prints_only_what_is_new(space: Space) -> None:
     pipeline = space.pipeline(train=gated())
     first = space.start("train", pipeline=pipeline)
     first.shows("| tick 5\n")
-    first.send(signal.SIGKILL)
-    first.process.wait(10)
+    first.end_by(lambda play: play.send(signal.SIGKILL))
     before = ticks([line.rpartition("| ")[2] for line in first.text.splitlines()])
     second = space.start("train", pipeline=pipeline)
     second.shows("re-attached")
@@ -127,8 +125,8 @@ def _short_lived(name: str, script: str) -> Json:
 
 
 def test_a_pod_deleted_as_soon_as_it_ends_leaves_its_whole_log(space: Space) -> None:
-    space.apply(_short_lived("brief", f"{GATE}; seq 1 5000; sleep 0.5"))
-    play = space.start_task("workload_wait", kind="Job", name="brief", timeout=90)
+    space.apply(_short_lived("brief", f"{GATE}; seq 1 5000; sleep 2"))
+    play = space.start_task("workload_wait", kind="Job", name="brief", timeout=600)
     play.shows("1 running")
     space.open_gate()
     play.end()
@@ -138,16 +136,16 @@ def test_a_pod_deleted_as_soon_as_it_ends_leaves_its_whole_log(space: Space) -> 
 
 
 def test_every_rank_is_shown_with_its_name_and_a_deleted_pod_is_archived(space: Space) -> None:
-    both = {**_short_lived("ranks", "echo rank $JOB_COMPLETION_INDEX; trap 'exit 3' TERM; sleep 60 & wait")}
+    both = {**_short_lived("ranks", "trap 'exit 3' TERM; echo rank $JOB_COMPLETION_INDEX; sleep 3600 & wait")}
     both["spec"] |= {"completions": 2, "parallelism": 2, "completionMode": "Indexed"}
     both["spec"].pop("ttlSecondsAfterFinished")
     space.apply(both)
-    play = space.start_task("workload_wait", kind="Job", name="ranks", timeout=90, logs="all")
+    play = space.start_task("workload_wait", kind="Job", name="ranks", timeout=600, logs="all")
     play.shows("| rank 0\n")
     play.shows("| rank 1\n")
-    begun = time.monotonic()
     space.kubectl("delete", "pods", "-l", "job-name=ranks", "--wait=false")
     play.end(2)
-    assert time.monotonic() - begun < 60
+    # It did not wait for its time to be over.
+    assert space.record("ranks")["outcome"] == "failed"
     logs = [file.read_text(encoding="utf-8") for file in (space.evidence("ranks") / "logs").iterdir()]
     assert {"rank 0\n", "rank 1\n"} <= set(logs)

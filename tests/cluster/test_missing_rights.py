@@ -66,7 +66,7 @@ def _pipeline(space: Space, answer: str, *commands: str) -> Path:
         "call": gated() if not commands else job(*commands),
     }
     charts = {"prepare": JOB, "train": "training/mpijob-distributed", "serve": SERVER, "call": JOB}
-    steps = [{"name": name, "chart": chart, "recipe": f"{name}.yaml", "timeout": 300} for name, chart in charts.items()]
+    steps = [{"name": name, "chart": chart, "recipe": f"{name}.yaml", "timeout": 600} for name, chart in charts.items()]
     return space.pipeline_of("run", steps, recipes)
 
 
