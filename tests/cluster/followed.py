@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -38,10 +38,13 @@ class Found:
         return " ".join(line for line in self.lines if ": pending: " in line)
 
 
-def follow(space: Space, workload: Json, awaited: str = "") -> Found:
-    """Follow one workload to its end, or until a line with `awaited` is said, when it is deleted."""
+def follow(space: Space, workload: Json, awaited: str = "", *, waits: bool = False) -> Found:
+    """Follow one workload to its end, or until a line with `awaited` is said, when it is deleted.
+
+    One that `waits` is to run into `pending_timeout`; no other may, however long its pods take to start.
+    """
     lines: list[str] = []
-    name, patience = workload["metadata"]["name"], 60.0
+    name = workload["metadata"]["name"]
 
     def say(line: str) -> None:
         lines.append(line)
@@ -53,13 +56,14 @@ def follow(space: Space, workload: Json, awaited: str = "") -> Found:
         "kubeconfig": space.kubeconfig,
         "context": None,
         "namespace": space.namespace,
-        "patience": patience,
+        "patience": 60.0,
         "name": name,
         "kind": workload["kind"],
         "api_version": workload["apiVersion"],
-        "timeout": 120.0,
-        "pending_timeout": patience if awaited else 15.0,
-        "unschedulable_grace": patience if awaited else 10.0,
+        "timeout": 600.0,
+        # Long enough to be explained twice, with what was looked up for it.
+        "pending_timeout": 45.0 if waits else 0.0,
+        "unschedulable_grace": 600.0 if awaited else 30.0,
         "config_grace": 5.0,
         "runs_dir": str(space.runs),
     }
@@ -74,18 +78,22 @@ def follow_all(
     *,
     acts: Sequence[Act] = (),
     awaited: Mapping[str, str] | None = None,
+    waiting: Collection[str] = (),
 ) -> dict[str, Found]:
     """Apply `before` and `workloads`; return what each came to by name.
 
-    `acts` are done while they are followed; those that are `awaited` are followed until a line with these words.
+    `acts` are done while they are followed; those that are `awaited` are followed until a line with these words,
+    those that are `waiting` until they have waited for too long.
     """
     for entry in (*before, *workloads):
         space.apply(entry)
     names = [workload["metadata"]["name"] for workload in workloads]
-    words = [(awaited or {}).get(name, "") for name in names]
     with ThreadPoolExecutor(len(workloads) + len(acts)) as pool:
         doing = [pool.submit(act, space) for act in acts]
-        results = [pool.submit(follow, space, *one) for one in zip(workloads, words, strict=True)]
+        results = [
+            pool.submit(follow, space, workload, (awaited or {}).get(name, ""), waits=name in waiting)
+            for name, workload in zip(names, workloads, strict=True)
+        ]
         for one in doing:
             one.result()
         return {name: one.result() for name, one in zip(names, results, strict=True)}

@@ -51,7 +51,7 @@ def claims(space: Space) -> Iterator[None]:
     """Let the API server know NodeClaims; none of them, nor an event about them, stays."""
     try:
         space.apply(_CLAIMS)
-        space.kubectl("wait", "--for=condition=Established", f"crd/{_KIND}", "--timeout=30s")
+        space.await_kind(_KIND)
         yield
     finally:
         space.kubectl("delete", "crd", _KIND, "--ignore-not-found", "--wait=false")

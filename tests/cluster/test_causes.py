@@ -6,17 +6,32 @@ from __future__ import annotations
 
 import pytest
 from followed import Found, follow_all
-from recorded_workloads import HOG, SLEEP, SMALL, container, job, mpi, pod
+from plays import until
+from recorded_workloads import SLEEP, SMALL, container, job, mpi, pod
 from samples import Json
 from space import Space
 
 pytestmark = pytest.mark.cluster
 
 _DEVICE = "example.com/device"
-_RANK_1_FILLS = f"case $HOSTNAME in *-worker-1) sleep 1; {HOG};; *) {SLEEP};; esac"
+# Rank 1 runs out of memory once, while the launcher runs, which notices when rank 1 is there again. What is killed is a
+# child of the container's first process: of that one's end containerd 1.6 may tell before it knows of the memory.
+_RANK_1_FILLS = (
+    f"case $HOSTNAME in *-worker-1) ;; *) {SLEEP};; esac; [ -e /meet/filled ] && touch /meet/again && {SLEEP}; "
+    "until [ -e /meet/launcher ]; do sleep 0.1; done; touch /meet/filled; tail /dev/zero; sleep 2; exit 137"
+)
+_NOTICED = "touch /meet/launcher; until [ -e /meet/again ]; do sleep 0.1; done; echo 'write: broken pipe' >&2; exit 1"
+_MET = {"volumes": [{"name": "meet", "persistentVolumeClaim": {"claimName": "meet"}}]}
+_AT_MEET = [{"name": "meet", "mountPath": "/meet"}]
 _CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "unbound"}}]}
 _FETCH = {"initContainers": [{**container("echo no data; exit 9"), "name": "fetch"}]}
-_LIVENESS = {"exec": {"command": ["sh", "-c", "echo no heartbeat; exit 1"]}, "periodSeconds": 1, "failureThreshold": 2}
+# A probe that takes longer than its time-out, 1 s by default, is not heard.
+_LIVENESS = {
+    "exec": {"command": ["sh", "-c", "echo no heartbeat; exit 1"]},
+    "periodSeconds": 1,
+    "failureThreshold": 2,
+    "timeoutSeconds": 60,
+}
 
 
 def _workers_again(workload: Json) -> Json:
@@ -26,7 +41,11 @@ def _workers_again(workload: Json) -> Json:
 
 WORKLOADS = (
     _workers_again(
-        mpi("ranks", pod("sleep 6; echo 'write: broken pipe' >&2; exit 1"), pod(_RANK_1_FILLS, resources=SMALL))
+        mpi(
+            "ranks",
+            pod(_NOTICED, pod_more=_MET, volumeMounts=_AT_MEET),
+            pod(_RANK_1_FILLS, pod_more=_MET, volumeMounts=_AT_MEET, resources=SMALL),
+        )
     ),
     job("huge", pod("true", resources={"requests": {"cpu": "1000"}})),
     job("greedy", pod("true", resources={"requests": {_DEVICE: "2"}, "limits": {_DEVICE: "2"}})),
@@ -57,7 +76,14 @@ BEFORE: tuple[Json, ...] = (
 @pytest.fixture(scope="module")
 def found(module_space: Space) -> dict[str, Found]:
     """Return what each workload came to."""
-    return follow_all(module_space, BEFORE, WORKLOADS)
+    space = module_space
+    space.share("meet")
+    for entry in BEFORE:
+        space.apply(entry)
+    # Until then the API server refuses the pods in other words, and nobody says what is wrong with the claim.
+    until(lambda: "used" in space.get("resourcequotas")[0].get("status", {}), "the quota is counted")
+    until(lambda: space.get("events", "--field-selector", "involvedObject.name=unbound"), "the claim is judged")
+    return follow_all(space, (), WORKLOADS, waiting=("homeless",))
 
 
 def test_the_rank_that_ran_out_of_memory_is_named_and_not_the_broken_pipe(found: dict[str, Found]) -> None:

@@ -101,7 +101,8 @@ def found(module_space: Space) -> Iterator[dict[str, Found]]:
             _offer(space, 1)
             outsiders.launch_failed(space, _device(space, "launch"))
             outsiders.no_capacity(space)
-            yield follow_all(space, priorities, _workloads(space), acts=_ACTS, awaited=_AWAITED)
+            workloads = _workloads(space)
+            yield follow_all(space, priorities, workloads, acts=_ACTS, awaited=_AWAITED, waiting=("unanswered",))
     finally:
         _offer(space, None)
         for one in priorities:
