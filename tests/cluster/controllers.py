@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from samples import IMAGE, Json
 from space import Space
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 
 BALANCER = "service.kubernetes.io/load-balancer-cleanup"
@@ -109,7 +109,8 @@ def karpenter_kinds(space: Space) -> Iterator[None]:
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
         space.apply({**crd, "metadata": {"name": resource}, "spec": spec})
     crds = [f"crd/{resource}" for resource in KARPENTER]
-    space.kubectl("wait", "--for=condition=Established", *crds, "--timeout=30s")
+    for resource in KARPENTER:
+        space.await_kind(resource)
     try:
         yield
     finally:
@@ -145,12 +146,9 @@ class Controllers:
     def _run(self) -> None:
         while not self.done.wait(0.2):
             # As controllers do: what fails now is tried again.
-            with contextlib.suppress(ClusterError):
-                self._balance()
-            with contextlib.suppress(ClusterError):
-                self._provision()
-            with contextlib.suppress(ClusterError):
-                self._karpenter()
+            for part in (self._balance, self._provision, self._karpenter):
+                with contextlib.suppress(ClusterError, ConflictError):
+                    part()
 
     def _balance(self) -> None:
         self._release(f"/api/v1/namespaces/{self.namespace}/services")
@@ -159,11 +157,13 @@ class Controllers:
     def _karpenter(self) -> None:
         pools, claims, classes = (path for _, path in KARPENTER.values())
         self._release(pools)
+        # Whoever deletes a class has deleted its nodes before: they are seen to leave, or are gone.
+        unused = self._leaving(classes)
         if self._leaving(claims):
             self._drain()
             self._release(claims)
         if not self._leaving(claims):
-            self._release(classes)
+            self._let_go(classes, unused)
 
     def _items(self, path: str) -> list[Json]:
         return (self.kube.get(path) or {}).get("items") or []
@@ -172,7 +172,10 @@ class Controllers:
         return [entry for entry in self._items(path) if "deletionTimestamp" in entry["metadata"]]
 
     def _release(self, path: str) -> None:
-        for entry in self._leaving(path):
+        self._let_go(path, self._leaving(path))
+
+    def _let_go(self, path: str, entries: list[Json]) -> None:
+        for entry in entries:
             let_go(self.kube, f"{path}/{entry['metadata']['name']}")
             self.gone.append(path.rpartition("/")[2])
 

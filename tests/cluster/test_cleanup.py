@@ -34,7 +34,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cle
 pytestmark = pytest.mark.cluster
 
 
-def clean(space: Space, *, timeout: float = 60.0, check: bool = False) -> tuple[Json, list[str]]:
+def clean(space: Space, *, timeout: float = 300.0, check: bool = False) -> tuple[Json, list[str]]:
     said: list[str] = []
     return cleanup(kube_of(space), timeout=timeout, check=check, say=said.append), said
 
