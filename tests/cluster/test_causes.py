@@ -14,11 +14,11 @@ from space import Space
 pytestmark = pytest.mark.cluster
 
 _DEVICE = "example.com/device"
-# Rank 1 runs out of memory once, while the launcher runs, which notices when rank 1 is there again. What is killed is a
-# child of the container's first process: of that one's end containerd 1.6 may tell before it knows of the memory.
+# Rank 1 runs out of memory once, while the launcher runs, which notices when rank 1 is there again. Not at once: of
+# what happens just after the start containerd 1.6 does not always tell.
 _RANK_1_FILLS = (
     f"case $HOSTNAME in *-worker-1) ;; *) {SLEEP};; esac; [ -e /meet/filled ] && touch /meet/again && {SLEEP}; "
-    "until [ -e /meet/launcher ]; do sleep 0.1; done; touch /meet/filled; tail /dev/zero; sleep 2; exit 137"
+    "until [ -e /meet/launcher ]; do sleep 0.1; done; sleep 5; touch /meet/filled; exec tail /dev/zero"
 )
 _NOTICED = "touch /meet/launcher; until [ -e /meet/again ]; do sleep 0.1; done; echo 'write: broken pipe' >&2; exit 1"
 _MET = {"volumes": [{"name": "meet", "persistentVolumeClaim": {"claimName": "meet"}}]}
