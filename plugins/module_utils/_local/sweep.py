@@ -139,9 +139,11 @@ def _shim_sockets(layout: Layout) -> Iterator[Path]:
     """Yield the sockets of the shims: their names are hashes, noted in each task's directory."""
     tasks = "containerd/state/io.containerd.runtime.v2.task/*/*/address"
     for note in [*layout.root.glob(tasks), *layout.root.glob(f"nodes/*/{tasks}")]:
-        path = Path(note.read_text(encoding="utf-8").strip().removeprefix("unix://"))
-        if path.parent == SHIM_SOCKETS:
-            yield path
+        # Pods end while this looks.
+        with contextlib.suppress(FileNotFoundError):
+            path = Path(note.read_text(encoding="utf-8").strip().removeprefix("unix://"))
+            if path.parent == SHIM_SOCKETS:
+                yield path
 
 
 def _stray_files(layout: Layout) -> list[Path]:

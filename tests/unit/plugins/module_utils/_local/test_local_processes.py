@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,25 @@ def test_broken_record_counts_as_none(tmp_path: Path) -> None:
 
 def test_leftovers_of_nothing_are_nothing(tmp_path: Path) -> None:
     assert not any(sweep.leftovers(Layout(name="never-there", state_dir=tmp_path)).values())
+
+
+def test_a_task_that_ends_while_it_is_looked_at_has_no_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout, read = Layout(name="x", state_dir=tmp_path), Path.read_text
+    for name in ("ends", "stays"):
+        task = layout.root / "containerd/state/io.containerd.runtime.v2.task/k8s.io" / name
+        task.mkdir(parents=True)
+        (task / "address").write_text(f"unix://{tmp_path}/{name}.sock", encoding="utf-8")
+
+    def late(path: Path, **how: t.Any) -> str:
+        if path.parent.name == "ends":
+            path.unlink()
+        return read(path, **how)
+
+    monkeypatch.setattr(sweep, "SHIM_SOCKETS", tmp_path)
+    monkeypatch.setattr(Path, "read_text", late)
+    (tmp_path / "stays.sock").touch()
+    sweep.remove_dead_sockets(layout)
+    assert not (tmp_path / "stays.sock").exists()
 
 
 def test_waiting_ends_when_a_component_does(tmp_path: Path) -> None:
