@@ -157,6 +157,6 @@ def _read_pid(path: Path, name: str) -> int:
     def written() -> bool:
         return path.exists() and path.read_text(encoding="utf-8").endswith("\n")
 
-    if not until(written, 10):
-        raise CommandError(f"Cannot start {name}: no process within 10 s")
+    if not until(written, 60):
+        raise CommandError(f"Cannot start {name}: no process within 60 s")
     return int(path.read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Comm
 from ansible_collections.mlops.eks.plugins.module_utils._local import processes
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
-# Seconds; a loaded machine with two cores needs a third of it.
-PATIENCE = 90.0
+# Seconds; a loaded machine with two cores needs a sixth of it.
+PATIENCE = 180.0
 HEARTBEAT = 5.0
 
 

@@ -4,13 +4,21 @@
 from __future__ import annotations
 
 import json
+import time
 import typing as t
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._local import containerd, images, native, preflight
+from ansible_collections.mlops.eks.plugins.module_utils._local import (
+    api,
+    containerd,
+    images,
+    native,
+    preflight,
+    processes,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 
@@ -48,6 +56,19 @@ def test_who_asks_for_what_is_there_or_for_nothing_gets_it(request_of: t.Any, no
 def test_impossible_numbers_of_nodes_are_refused(request_of: t.Any, nodes: int) -> None:
     with pytest.raises(InvalidInputError, match=f"nodes is {nodes}: a native cluster has 1 to 16 nodes"):
         native.ensure(request_of(nodes), check=True, say=print)
+
+
+@pytest.mark.parametrize(("answers", "state"), [([False, True], "running"), ([False] * 2, "unhealthy")])
+def test_one_late_answer_does_not_make_a_component_unhealthy(
+    request_of: t.Any, monkeypatch: pytest.MonkeyPatch, answers: list[bool], state: str
+) -> None:
+    made, left = native.wanted(request_of(3), print), iter(answers)
+    monkeypatch.setattr(processes, "state", lambda component, layout: "running")
+    monkeypatch.setattr(api, "is_healthy", lambda url: next(left))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    (proxy,) = (component for component in made.components if component.name == "kube-proxy")
+    assert made._state(proxy) == state
+    assert not list(left)
 
 
 def test_images_are_brought_to_every_node_that_lacks_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
