@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import time
 import typing as t
+from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, doors, native, tools
+from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, doors, native, sweep, tools
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import STATE_DIR, Layout
 from ansible_collections.mlops.eks.plugins.module_utils._local.node_configuration import PAUSE_IMAGE
 
@@ -33,10 +36,11 @@ JOB = {
                         "name": "main",
                         "image": BASE_IMAGE,
                         # DNS, the API server's service address and both shared file systems, as an ordinary user.
+                        # Names and service addresses come when CoreDNS and kube-proxy have learned of them.
                         "command": [
                             "bash",
                             "-ec",
-                            "getent hosts kubernetes.default; : </dev/tcp/kubernetes.default/443; "
+                            "until (: </dev/tcp/kubernetes.default/443); do sleep 0.5; done; "
                             "echo $(date) >>/fsx/home/jobs; echo $(date) >>/efs/home/jobs; echo all is well",
                         ],
                         "securityContext": {"runAsUser": 1000},
@@ -98,20 +102,17 @@ class Bench:
     def kubectl(self, name: str, *words: str, stdin: str | None = None) -> str:
         kubeconfig = Layout(name=name).kubeconfig
         argv = [self.programs["kubectl"], f"--kubeconfig={kubeconfig}", f"--namespace={NAMESPACE}", *words]
-        return subprocess.run(argv, input=stdin, capture_output=True, text=True, check=True, timeout=120).stdout
+        return subprocess.run(argv, input=stdin, capture_output=True, text=True, check=True, timeout=600).stdout
 
     def run_job(self, name: str, job: str) -> str:
         self.create(name, {**JOB, "metadata": {"name": job}})
-        self.kubectl(name, "wait", "--for=condition=Complete", f"job/{job}", "--timeout=90s")
+        self.kubectl(name, "wait", "--for=condition=Complete", f"job/{job}", "--timeout=300s")
         return self.kubectl(name, "logs", f"job/{job}")
 
 
 def machine() -> dict[str, set[str]]:
     """Return the names of everything a cluster could leave behind, those of other people's clusters left out."""
-    others = [
-        Layout(name=path.name) for path in STATE_DIR.glob("[!.]*") if not path.name.startswith(f"t{os.getpid()}-")
-    ]
-    words = [word for other in others for word in (other.netns, other.link, f"{other.root}/")]
+    earlier = _others()
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     found = {
         "netns": names(Path("/run/netns")),
@@ -119,16 +120,23 @@ def machine() -> dict[str, set[str]]:
         # Image builds, ours and others', mount in the cache meanwhile.
         "mounts": {line.split()[4] for line in mounts if line.split()[4].startswith(("/run/", "/sys/", "/var/"))},
         "cgroups": {f"{group}/{name}" for group in cgroups.hierarchies() for name in directories(group)},
-        "sockets": names(Path("/run/containerd/s")),
+        "sockets": dead_sockets(sweep.SHIM_SOCKETS),
         "routes": lines("ip", "route", "show", "table", "all"),
-        "rules": lines("iptables", "--list-rules") | lines("iptables", "--table", "nat", "--list-rules"),
+        "rules": lines("iptables", "--wait", "--list-rules") | lines("iptables", "--wait", "-t", "nat", "--list-rules"),
         "forwarding": {Path("/proc/sys/net/ipv4/ip_forward").read_text(encoding="ascii")},
     }
-    found["sockets"] -= {Path(path).name for other in others for path in shim_sockets(other)}
+    # One that came or went meanwhile left its traces, too.
+    others = earlier | _others()
+    found["sockets"] -= {name for other in others for name in noted_sockets(other)}
+    words = [word for other in others for word in (other.netns, other.link, f"{other.root}/")]
     return {
         kind: {entry for entry in entries if not any(word in entry for word in words)}
         for kind, entries in found.items()
     }
+
+
+def _others() -> set[Layout]:
+    return {Layout(name=path.name) for path in STATE_DIR.glob("[!.]*") if not path.name.startswith(f"t{os.getpid()}-")}
 
 
 def assert_as_before(before: dict[str, set[str]]) -> None:
@@ -137,16 +145,38 @@ def assert_as_before(before: dict[str, set[str]]) -> None:
     def differences() -> dict[str, set[str]]:
         return {kind: found ^ before[kind] for kind, found in machine().items() if found != before[kind]}
 
-    deadline = time.monotonic() + 10
-    while differences() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    while (found := differences()) and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert differences() == {}
+    assert found == {}
 
 
-def shim_sockets(layout: Layout) -> set[str]:
-    nodes = (layout.root, *layout.root.glob("nodes/*"))
-    notes = [note for node in nodes for note in node.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address")]
-    return {note.read_text(encoding="utf-8") for note in notes}
+def dead_sockets(directory: Path) -> set[str]:
+    """Return the sockets of shims that ended without removing them: those of other clusters' shims come and go."""
+    found = {name for name in names(directory) if _is_dead(directory / name)}
+    if found:
+        # A shim that just ends removes its own.
+        time.sleep(1)
+    return {name for name in found if _is_dead(directory / name)}
+
+
+def _is_dead(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return True
+        except FileNotFoundError:
+            return False
+    return False
+
+
+def noted_sockets(layout: Layout) -> Iterator[str]:
+    """Yield the names of the sockets that a cluster's containerds know of, while their tasks come and go."""
+    for node in (layout.root, *layout.root.glob("nodes/*")):
+        for note in node.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address"):
+            with contextlib.suppress(FileNotFoundError):
+                yield Path(note.read_text(encoding="utf-8")).name
 
 
 def names(directory: Path) -> set[str]:

@@ -86,11 +86,11 @@ def test_pods_of_all_nodes_reach_each_other_the_services_and_the_same_files(benc
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "server"},
          "spec": {"selector": labels, "ports": [{"port": 8080}]}},
     )  # fmt: skip
-    bench.kubectl(cluster.name, "wait", "--for=condition=Ready", "pod/server", "--timeout=60s")
+    bench.kubectl(cluster.name, "wait", "--for=condition=Ready", "pod/server", "--timeout=300s")
     retried = f"until ({ASK}); do sleep 0.5; done"
     bench.create(cluster.name, *(job_on(node, f"on-{node.number}", retried) for node in nodes))
     jobs = [f"job/on-{node.number}" for node in nodes]
-    bench.kubectl(cluster.name, "wait", "--for=condition=Complete", *jobs, "--timeout=90s")
+    bench.kubectl(cluster.name, "wait", "--for=condition=Complete", *jobs, "--timeout=300s")
 
     said = {node.number: bench.kubectl(cluster.name, "logs", f"job/on-{node.number}") for node in nodes}
 
@@ -108,7 +108,7 @@ def test_pods_of_all_nodes_reach_each_other_the_services_and_the_same_files(benc
 def test_a_node_whose_link_is_down_shows_in_seconds_and_is_joined_again(bench: Bench, cluster: Layout) -> None:
     node = cluster.node(2)
     subprocess.run(["ip", "-netns", cluster.netns, "link", "set", "node-2", "down"], check=True)
-    until(lambda: ready(bench, node) == "Unknown", "the node is not ready", 40)
+    until(lambda: ready(bench, node) == "Unknown", "the node is not ready")
 
     result = bench.up(cluster.name)
 
@@ -131,7 +131,9 @@ def node_of(space: Space, cluster: Layout) -> Node:
 
 def test_a_step_goes_on_while_components_restart(bench: Bench, cluster: Layout, space: Space) -> None:
     three = Three(cluster.name)
-    play = space.start("train", pipeline=space.pipeline(train=gated("echo done")))
+    # On a busy machine a node may be silent for so long that its pods would be evicted.
+    patient = {"tolerations": [{"operator": "Exists", "effect": "NoExecute"}]}
+    play = space.start("train", pipeline=space.pipeline(train=gated("echo done") | patient))
     play.shows("tick 3")
     node = node_of(space, cluster)
     for component in ("etcd", "kube-apiserver", node.named("containerd"), node.named("kubelet")):
@@ -172,7 +174,7 @@ def test_a_step_whose_node_is_lost_says_so_and_the_node_comes_back(bench: Bench,
         node.named(program) for program in ("containerd", "kubelet", "kube-proxy")
     }
     bench.create(cluster.name, job_on(node, "again", "echo here"))
-    bench.kubectl(cluster.name, "wait", "--for=condition=Complete", "job/again", "--timeout=90s")
+    bench.kubectl(cluster.name, "wait", "--for=condition=Complete", "job/again", "--timeout=300s")
 
 
 def test_absent_leaves_nothing_of_any_node(bench: Bench, cluster: Layout, before: dict[str, set[str]]) -> None:

@@ -37,7 +37,7 @@ class Three:
     def kubectl(self, *arguments: str, check: bool = True) -> str:
         """Run kubectl and return what it printed."""
         command = [kubectl_binary(), "--kubeconfig", self.kubeconfig, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 0 or not check, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
 
