@@ -34,6 +34,6 @@ def test_scenario(scenario: str, native_cluster: t.Any) -> None:
     command = [str(bin_dir / "molecule"), "test", "--scenario-name", scenario]
     run = subprocess.run(
         command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False, timeout=900,
+        text=True, check=False, timeout=3600,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
