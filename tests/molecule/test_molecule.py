@@ -30,6 +30,7 @@ def test_scenario(scenario: str, native_cluster: t.Any) -> None:
         "ANSIBLE_CONFIG": "",
         # A native cluster's kubeconfig is in a directory of its name.
         "MLOPS_EKS_TEST_CLUSTER": Path(native_cluster.kubeconfig).parent.name,
+        "MLOPS_EKS_OWN_CLUSTER": f"molecule-{os.getpid()}",
     }
     command = [str(bin_dir / "molecule"), "test", "--scenario-name", scenario]
     run = subprocess.run(
