@@ -87,9 +87,16 @@ class Helm:
         self._helm(verb, release, str(chart), *_values(files), "--labels", marks, "--description", "mlops.eks step")
 
     def uninstall(self, release: str) -> None:
-        """Delete the release; its objects go in the background. A release that is not there is no error."""
-        # Only its debugging output tells why something could not be deleted.
-        self._helm("uninstall", release, "--ignore-not-found", "--debug")
+        """Delete the release; its objects go in the background.
+
+        A release that is not there is no error, nor one that somebody else deletes at the same time.
+        """
+        try:
+            # Only its debugging output tells why something could not be deleted.
+            self._helm("uninstall", release, "--ignore-not-found", "--debug")
+        except EksError as error:
+            if not _PURGED.search(error.details["stderr"]):
+                raise
 
     def rollback(self, release: str, revision: int) -> None:
         """Go back to `revision`."""
@@ -145,6 +152,10 @@ _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
         "{said}",
     ),
     (r"(?P<said>.*(?:object has been modified|unexpected end of JSON).*)", UnreachableError, "{said}"),
+)
+# The only thing wrong with an uninstall is that another was faster.
+_PURGED = re.compile(
+    r'with 1 error\(s\): uninstall: Failed to purge the release: \S+ "sh\.helm\.release\.\S+" not found'
 )
 # Where Helm says why something was not deleted; its last line does not.
 _NOT_DELETED = re.compile(r'msg="uninstall: Failed to delete release" error="\[?(.*?)\]?"$', re.MULTILINE)

@@ -129,6 +129,23 @@ def test_argument_lists() -> None:
     ]
 
 
+PURGED = (
+    'level=DEBUG msg="deleting release" key=sh.helm.release.v1.run.v1\n'
+    "Error: uninstallation completed with {}: uninstall: Failed to purge the release: "
+    'secrets "sh.helm.release.v1.run.v1" {}\n'
+)
+
+
+def test_a_release_that_another_deletes_at_the_same_time_is_gone() -> None:
+    helm(Spy(rc=1, stderr=PURGED.format("1 error(s)", "not found"))).uninstall("run")
+
+
+@pytest.mark.parametrize(("count", "why"), [("2 error(s)", "not found"), ("1 error(s)", "is forbidden: no")])
+def test_a_release_that_is_not_deleted_whole_is_an_error(count: str, why: str) -> None:
+    with pytest.raises(EksError):
+        helm(Spy(rc=1, stderr=PURGED.format(count, why))).uninstall("run")
+
+
 def test_nothing_waits() -> None:
     spy = Spy()
     helm(spy).install("r", Path("/c"), [], labels={"a": "b"})
