@@ -210,7 +210,9 @@ def fresh(kubeconfig: str, directory: Path, *, host: str = "east") -> Iterator[S
     space = Space(host=host, kubeconfig=kubeconfig, namespace=f"t-{secrets.token_hex(4)}", directory=directory)
     space.kubectl("create", "namespace", space.namespace)
     # Without these no pod can be made or started; their controllers make them in their own time.
-    space.kubectl("wait", "--for=create", "serviceaccount/default", "configmap/kube-root-ca.crt", "--timeout=180s")
+    for made in ("serviceaccount/default", "configmap/kube-root-ca.crt"):
+        # One by one: of two that are not there yet kubectl says that they were not found, and ends.
+        space.kubectl("wait", "--for=create", made, "--timeout=180s")
     try:
         yield space
     finally:

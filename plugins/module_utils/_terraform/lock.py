@@ -54,6 +54,14 @@ def holder(problems: Iterable[Diagnostic]) -> Holder | None:
     return None
 
 
+def slipped(problems: Iterable[Diagnostic]) -> bool:
+    """Return whether a lock on S3 was given back between the refusal and the look at who has it.
+
+    Terraform takes that for an error, however long it was told to wait.
+    """
+    return any(one.summary == LOCKED and {"PreconditionFailed", "NoSuchKey"} <= _words(one.detail) for one in problems)
+
+
 def is_ours(found: Holder, kept: Sequence[Event]) -> bool:
     """Return whether a lock was taken by the command whose events were `kept`, which must run no more.
 
@@ -64,6 +72,10 @@ def is_ours(found: Holder, kept: Sequence[Event]) -> bool:
     if not proofs or not found.created or not found.who.endswith(f"@{socket.gethostname()}"):
         return False
     return moment(kept[0]) <= found.created <= moment(proofs[-1])
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def refusal(found: Holder, *, subject: str, program: Path, now: float) -> ConflictError:

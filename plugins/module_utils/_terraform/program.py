@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 import typing as t
@@ -165,6 +166,7 @@ class Program:
         total: int = 0,
         patience: float = 0.0,
         looks_only: bool = False,
+        tries: int = 3,
     ) -> int:
         """Run a command and return its code, one of `good`; wait `patience` seconds for the lock of the state."""
         progress = Progress(heartbeat=self.heartbeat, total=total)
@@ -181,9 +183,12 @@ class Program:
             return ended.rc
         problems = gather(progress.problems, self.work, self.source)
         subject = f"{self.name}: {Path(self.binary.path).name} {verb}"
+        again = functools.partial(self._follow, verb, words, log, good, total=total, looks_only=looks_only)
         held = state_lock.holder(problems)
         if held is not None and self._may_try_again(held, former, subject, patience):
-            return self._follow(verb, words, log, good, total=total, patience=self.lock_timeout, looks_only=looks_only)
+            return again(patience=self.lock_timeout)
+        if tries and state_lock.slipped(problems):
+            return again(patience=patience, tries=tries - 1)
         if ended.timed_out or ended.signal:
             raise _cut_short(subject, ended)
         raise explain(subject, problems, progress.text, self.wrapper)

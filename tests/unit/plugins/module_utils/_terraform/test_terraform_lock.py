@@ -48,6 +48,27 @@ def test_a_backend_that_shows_the_refused_lock_does_not_mislead() -> None:
     assert found.sentence(0) == "somebody has locked the state for something since ?"
 
 
+# Of Terraform's S3 backend, seen when the lock was deleted between the two requests.
+SLIPPED = (
+    "Error message: operation error S3: PutObject, https response error StatusCode: 412, api error PreconditionFailed: "
+    "At least one of the pre-conditions you specified did not hold\nunable to retrieve file from S3 bucket 'states' "
+    "with key 'train.tfstate.tflock': operation error S3: GetObject, https response error StatusCode: 404, NoSuchKey: "
+)
+
+
+@pytest.mark.parametrize(
+    ("summary", "detail", "slipped"),
+    [
+        (lock.LOCKED, SLIPPED, True),
+        (lock.LOCKED, SLIPPED.partition("\n")[0], False),
+        ("Error refreshing state", SLIPPED, False),
+    ],
+)
+def test_a_lock_that_is_given_back_while_it_is_asked_for(summary: str, detail: str, slipped: bool) -> None:
+    event: Event = {"type": "diagnostic", "diagnostic": {"severity": "error", "summary": summary, "detail": detail}}
+    assert lock.slipped(gather([event], HERE, HERE)) is slipped
+
+
 OURS = events(("version", "00.000000"), ("refresh_start", "02.000000"), ("apply_progress", "12.000000"))
 
 
