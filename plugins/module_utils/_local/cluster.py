@@ -41,8 +41,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.images import Ima
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
 Document = dict[str, t.Any]
-# What does not answer so many times, a second apart, is broken; on a busy machine one answer may take too long.
-_LOOKS = 2
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,7 +76,7 @@ class Cluster:
         states = {component.name: self._state(component) for component in self.components}
         wanted = objects.wanted(self.layout, self.namespace)
         # Without etcd the API server goes on saying for a while that it is ready, and hangs.
-        serving = states["kube-apiserver"] == states["etcd"] == "running" and _ever(self._api().is_ready)
+        serving = states["kube-apiserver"] == states["etcd"] == "running" and _in_two(self._api().is_ready)
         missing = self._missing_objects() if serving else wanted
         return {
             "inotify_instances": preflight.inotify_instances(),
@@ -213,7 +211,7 @@ class Cluster:
         state = processes.state(component, self.layout)
         if state != "running" or component.health is None:
             return state
-        return state if _ever(functools.partial(api.is_healthy, component.health)) else "unhealthy"
+        return state if _in_two(functools.partial(api.is_healthy, component.health)) else "unhealthy"
 
     def _configuration_state(self) -> str:
         if not all((self.layout.root / "pki" / f"{leaf.file}.key").exists() for leaf in self._leaves()):
@@ -235,10 +233,9 @@ class Cluster:
         self.say(f"cluster {self.layout.name} | {time.monotonic() - self.began:4.1f} s | {text}")
 
 
-def _ever(look: Callable[[], bool]) -> bool:
-    """Return whether a look was good; each is its own chance."""
-    for left in reversed(range(_LOOKS)):
-        if look():
-            return True
-        time.sleep(1.0 if left else 0.0)
-    return False
+def _in_two(look: Callable[[], bool]) -> bool:
+    """Return whether one of two looks, a second apart, was good: on a busy machine an answer may take too long."""
+    if look():
+        return True
+    time.sleep(1.0)
+    return look()
