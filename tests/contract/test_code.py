@@ -27,7 +27,7 @@ LAYERS = {
     "_aws": {"_core", "_recipe", "_charts"},
 }
 _OURS = re.compile(r"ansible_collections\.mlops\.eks\.plugins\.module_utils\.(\w+)")
-LONGEST_FILE, LONGEST_FUNCTION = 250, 40
+LONGEST_FILE, LONGEST_FUNCTION = 400, 40
 
 
 def tree(name: str) -> ast.Module:
