@@ -64,7 +64,7 @@ CASES = {
     ),
     "a release name that is too long for the steps' names": Case(
         {"pipeline.yaml": _steps({**TRAIN, "chart": SERVER, "keep": True}), "train.yaml": GOOD},
-        ("has 55 characters; Helm allows 53. Choose a shorter name",),
+        ("has 55 characters", "at most 53 characters"),
         {"release": "r" * 49},
     ),
     "a release name that is none": Case(

@@ -175,5 +175,5 @@ def test_absent_leaves_nothing(bench: Bench, before: dict[str, set[str]]) -> Non
 
 
 def test_unusable_name_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="'No Good' is not usable"):
+    with pytest.raises(InvalidInputError, match="name 'No Good'"):
         Layout(name="No Good")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import typing as t
 from pathlib import Path
 
@@ -108,3 +109,46 @@ def test_a_module_is_a_thin_door(name: str) -> None:
     )
     code = text.split("ARGUMENT_SPEC = {", 1)[1]
     assert len([line for line in code.split("def main() -> None:", 1)[1].splitlines() if line.strip()]) <= 25
+
+
+# What an option holds that is read with care where it is used, not by a rule for names.
+READ_ELSEWHERE = {
+    "backend": "Terraform checks it",
+    "kustomization": "kustomize checks it",
+    "patches": "kustomize checks them",
+    "recipe_values": "checked against the chart's schema",
+    "redact": "no message may quote a secret",
+    "values": "checked against the chart's schema",
+    "variables": "Terraform checks them",
+}
+
+
+def unruled(spec: dict[str, t.Any], rules: t.Mapping[str, t.Any]) -> t.Iterator[str]:
+    for key, option in spec.items():
+        kinds = {option["type"], option.get("elements", "str")} if option["type"] == "list" else {option["type"]}
+        if kinds.isdisjoint({"str", "path", "dict"}) or "choices" in option or key in READ_ELSEWHERE:
+            continue
+        if key not in rules:
+            yield key
+        elif "options" in option:
+            yield from (f"{key}.{inner}" for inner in unruled(option["options"], rules[key]))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_text_has_a_rule(name: str) -> None:
+    names = importlib.import_module(f"{PLUGINS}.module_utils._core.names")
+    assert list(unruled(module(name).ARGUMENT_SPEC, names.OPTIONS[name])) == []
+    assert names.OPTIONS[name].keys() <= module(name).ARGUMENT_SPEC.keys()
+
+
+def test_every_entry_point_checks_its_options() -> None:
+    """What a module calls begins with its rules: refused are a name and the host, whatever else is given."""
+    names = importlib.import_module(f"{PLUGINS}.module_utils._core.names")
+    assert sorted(names.OPTIONS) == MODULES
+    entries = {
+        found[1]
+        for path in (ROOT / "plugins/module_utils").rglob("*.py")
+        for found in re.finditer(r'(?:@checked|check_options)\("(\w+)"', path.read_text(encoding="utf-8"))
+    }
+    # A wait for an MPIJob is one for any workload, with the kind given.
+    assert entries == names.OPTIONS.keys() - {"mpi_job_wait"}

@@ -26,6 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Contex
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, warn
 from ansible_collections.mlops.eks.plugins.module_utils._aws.table import table
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 
 # Requests under way at once; more would only meet the rate limits of EC2.
@@ -65,6 +66,7 @@ CHECKS = (
 )
 
 
+@checked("eks_preflight")
 def preflight(params: Mapping[str, t.Any], *, say: Say = lambda _: None) -> dict[str, t.Any]:
     """Make all checks and return the findings, the estimate, and both as lines of text.
 

@@ -9,6 +9,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 
 _HEADER = "x-amz-bucket-region"
 
@@ -26,6 +27,7 @@ def region_of(aws: Aws, bucket: str) -> str | None:
     return str(reply.get("BucketRegion") or reply["ResponseMetadata"]["HTTPHeaders"].get(_HEADER, "us-east-1"))
 
 
+@checked("state_bucket_info")
 def state_bucket_info(params: dict[str, t.Any]) -> dict[str, t.Any]:
     """Tell whether the bucket `name` is there: by itself, as a list of the account's own lacks one of another account.
 

@@ -54,5 +54,5 @@ def clipped(line: bytes, width: int) -> str:
 
 def shown(value: t.Any, width: int = 60) -> str:
     """Return a value of the user's as a message quotes it: on one line, and no longer than `width`."""
-    text = repr(value)
+    text = repr(value[: width + 1] if isinstance(value, (str, bytes)) else value)
     return text if len(text) <= width else f"{text[: width - 3]}..."

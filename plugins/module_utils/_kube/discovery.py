@@ -10,6 +10,7 @@ import typing as t
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import group
 
 
 class Resource(t.NamedTuple):
@@ -25,7 +26,7 @@ def discover(kube: Kube, api_version: str, kind: str) -> Resource:
     Raises:
         AbsentError: the cluster serves no such API version, or no such kind in it.
     """
-    answer = kube.get(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}")
+    answer = kube.get(group(api_version))
     if answer is None:
         raise AbsentError(
             f"{kind} ({api_version}): the cluster serves no {api_version}. Install its operator and CRDs."

@@ -6,17 +6,26 @@
 from __future__ import annotations
 
 import typing as t
+from urllib.parse import quote
+
+
+def group(api_version: str) -> str:
+    """Return the path of all resources of one version of one group."""
+    # A name is one part of a path, whatever is in it: many come from the cluster, not through a validator.
+    parts = [quote(part, safe="") for part in api_version.split("/", 1)]
+    return "/".join(("/api" if len(parts) == 1 else "/apis", *parts))
 
 
 def collection(api_version: str, plural: str, namespace: str | None) -> str:
     """Return the path of all objects of one resource."""
-    root = f"/api/{api_version}" if "/" not in api_version else f"/apis/{api_version}"
-    return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"
+    scope = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+    return f"{group(api_version)}{scope}/{quote(plural, safe='')}"
 
 
-def item(api_version: str, plural: str, namespace: str | None, name: str) -> str:
-    """Return the path of one object."""
-    return f"{collection(api_version, plural, namespace)}/{name}"
+def item(api_version: str, plural: str, namespace: str | None, name: str, subresource: str = "") -> str:
+    """Return the path of one object, or of a part of it such as its `log`."""
+    path = f"{collection(api_version, plural, namespace)}/{quote(name, safe='')}"
+    return f"{path}/{quote(subresource, safe='')}" if subresource else path
 
 
 class Ref(t.NamedTuple):

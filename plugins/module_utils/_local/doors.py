@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (
@@ -26,6 +27,7 @@ Say = Callable[[str], None]
 Result = dict[str, t.Any]
 
 
+@checked("go_tool")
 def go_tool(params: Params, *, check: bool, say: Say) -> Result:
     """Build the tools named and return where their programs and sources are."""
     builder = GoBuilder(cache=_cache(params), tools_dir=_path(params["tools_dir"]), say=say)
@@ -46,6 +48,7 @@ def go_tool(params: Params, *, check: bool, say: Say) -> Result:
     }
 
 
+@checked("container_image")
 def container_image(params: Params, *, check: bool, say: Say) -> Result:
     """Build one image's archive and return where it is."""
     builder = ImageBuilder(cache=_cache(params), say=say)
@@ -67,6 +70,7 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
     }
 
 
+@checked("native_cluster")
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
     try:
@@ -79,6 +83,7 @@ def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     return native.ensure(native.Request.of(dict(params)), check=check, say=say)
 
 
+@checked("kube_apply")
 def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
     """Apply an operator's manifests and wait until it serves."""
     if check and not Path(params["kubeconfig"]).expanduser().exists():

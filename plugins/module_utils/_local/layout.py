@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import LOCAL_CLUSTER
 
-NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 STATE_DIR = Path("/var/lib/mlops-eks")
 
 
@@ -35,11 +33,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         """Refuse names that the things named after the cluster could not carry."""
-        if not NAME.fullmatch(self.name):
-            raise InvalidInputError(
-                f"Cluster name {self.name!r} is not usable: 1 to 32 lower-case letters, digits or hyphens, "
-                "beginning and ending with a letter or digit"
-            )
+        LOCAL_CLUSTER.check("cluster name", self.name)
 
     @property
     def root(self) -> Path:

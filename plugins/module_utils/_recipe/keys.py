@@ -8,6 +8,14 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import (
+    NAMESPACE,
+    PIPELINE,
+    STEP,
+    WORKLOAD,
+    Rule,
+    or_none,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
@@ -17,12 +25,13 @@ Path = tuple[str | int, ...]
 
 
 class Key(t.NamedTuple):
-    """What a key may hold, in types and in words; whole numbers are at least `least`."""
+    """What a key may hold, in types and in words; whole numbers are at least `least`, names obey `rule`."""
 
     kind: type | tuple[type, ...]
     said: str
     required: bool = False
     least: int = 0
+    rule: Rule | None = None
 
 
 # What `helm_step` tolerates before it fails a step; each may be set per step under its own name.
@@ -41,13 +50,13 @@ LIMITS = (
 RETRY_ON = ("evicted", "node_lost", "preempted", "image_pull", "any")
 
 PIPELINE_KEYS = {
-    "name": Key(str, "a string", required=True),
+    "name": Key(str, "a string", required=True, rule=PIPELINE),
     "description": Key(str, "a string"),
-    "namespace": Key(str, "a string"),
+    "namespace": Key(str, "a string", rule=or_none(NAMESPACE)),
     "steps": Key(list, "a list of steps", required=True),
 }
 STEP_KEYS = {
-    "name": Key(str, "a string", required=True),
+    "name": Key(str, "a string", required=True, rule=STEP),
     "chart": Key(str, "a string", required=True),
     "repo": Key(str, "an address"),
     "version": Key(str, "a version, in quotes where it would be a number"),
@@ -58,7 +67,7 @@ STEP_KEYS = {
     "timeout": Key(int, "a whole number of seconds, more than 0", least=1),
     "keep": Key(bool, "true or false"),
     "progress": Key(str, "a pattern with a group (?P<done>…)"),
-    "workload": Key(str, "Kind or Kind/name, such as Deployment"),
+    "workload": Key(str, "Kind or Kind/name, such as Deployment", rule=or_none(WORKLOAD)),
     "until": Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
     **{name: Key(int, "a whole number, 0 or more") for name in LIMITS},
     "retry_on": Key(list, f"a list of {', '.join(RETRY_ON)}"),
@@ -81,6 +90,9 @@ def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[st
         wrong_int = rule.kind is int and (isinstance(value, bool) or (isinstance(value, int) and value < rule.least))
         if not isinstance(value, rule.kind) or wrong_int:
             raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {shown(value)}.")
+        if rule.rule:
+            with source.blamed((*path, key)):
+                rule.rule.check(key, value)
     missing = [key for key, rule in keys.items() if rule.required and key not in data]
     if missing:
         raise InvalidInputError(f"{source.at(path)}: missing {', '.join(map(repr, missing))}.")

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import os
-import re
 import typing as t
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEASE
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
@@ -26,10 +26,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
 FILE = "pipeline.yaml"
-# Helm refuses longer release names; every name derived from one must be a DNS label as well.
-RELEASE_MAX = 53
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_NAME_RULE = "lower-case letters, digits and hyphens, starting and ending with a letter or digit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +98,6 @@ def read(directory: Path) -> Pipeline:
         )
     source = load(path)
     check_keys(source, source.data, (), PIPELINE_KEYS)
-    _check_name(source, ("name",), source.data["name"], "pipeline name")
     if not source.data["steps"]:
         raise InvalidInputError(f"{source.at(('steps',))}: steps is empty. A pipeline needs at least one step.")
     steps = [_step(source, index, path.parent) for index in range(len(source.data["steps"]))]
@@ -144,12 +139,7 @@ def check_release(name: str) -> None:
     Raises:
         InvalidInputError: the rule that is broken.
     """
-    if not _NAME.fullmatch(name):
-        raise InvalidInputError(f"release {name!r}: a release name has {_NAME_RULE}. Choose another.")
-    if len(name) > RELEASE_MAX:
-        raise InvalidInputError(
-            f"release {name!r} has {len(name)} characters; Helm allows {RELEASE_MAX}. Choose a shorter name."
-        )
+    RELEASE.check("release", name)
 
 
 def _step(source: Source, index: int, base: Path) -> Step:
@@ -157,7 +147,6 @@ def _step(source: Source, index: int, base: Path) -> Step:
     if not isinstance(data, dict):
         raise InvalidInputError(f"{source.at(path)}: a step must be a mapping with name, chart and recipe.")
     check_keys(source, data, path, STEP_KEYS)
-    _check_name(source, (*path, "name"), data["name"], "step name")
     if "recipe" in data and "recipes" in data:
         raise InvalidInputError(
             f"{source.at((*path, 'recipes'))}: step {data['name']!r} has recipe and recipes. Keep one."
@@ -199,11 +188,6 @@ def _beside(base: Path, data: dict[str, t.Any]) -> str:
     chart = str(data["chart"])
     local = "repo" not in data and "://" not in chart
     return str(base / chart) if local and os.path.exists(base / chart) else chart  # noqa: PTH110
-
-
-def _check_name(source: Source, path: tuple[str | int, ...], name: str, what: str) -> None:
-    if not _NAME.fullmatch(name) or len(name) > RELEASE_MAX:
-        raise InvalidInputError(f"{source.at(path)}: {what} {shown(name)}: use {_NAME_RULE}, at most {RELEASE_MAX}.")
 
 
 def _check_unique(source: Source, steps: Sequence[Step]) -> None:

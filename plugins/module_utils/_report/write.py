@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import check_options
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 
@@ -33,10 +34,11 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
     has nothing to add: two hundred clusters that end together are written a few times, not two hundred.
 
     Raises:
-        InvalidInputError: there is no such run.
+        InvalidInputError: there is no such run, or no run is called like that.
         MissingToolError: Jinja is not installed where this runs.
         EksError: the directory cannot be read or written.
     """
+    check_options("run_report", {"run_id": run_id, "runs_dir": str(runs_dir)})
     asked = time.time_ns()
     try:
         directory = run_directory(runs_dir, run_id)

@@ -147,7 +147,7 @@ class ContainerLog:
     def _copy(self, kube: Kube, *, whole: bool, before: int) -> bool:
         """Read one answer, and return whether it proves that the log, being `whole`, is read to its end."""
         self._begin()
-        path = item("v1", "pods", kube.namespace, f"{self.instance.pod}/log")
+        path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
         response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
         self.answered, self._refusals = time.monotonic(), 0
         reader = Unstamp(self.position, self._keeping.mask, seen=self._keeping.seen)

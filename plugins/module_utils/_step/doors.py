@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cleanup
@@ -95,6 +96,7 @@ def _masking(engine: Callable[..., Record]) -> Callable[..., Record]:
 
 
 @_masking
+@checked("helm_step")
 def helm_step(
     params: Params, *, cluster: str, check: bool, diff: bool, say: Say, mask: Mask, private: bool = False
 ) -> Record:
@@ -114,6 +116,7 @@ def helm_step(
 
 
 @_masking
+@checked("workload_wait")
 def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private: bool = False) -> Record:
     """Follow a workload that somebody else submitted; of what is `private` no log line is returned."""
     told = _prefixed(say, cluster, params["name"])
@@ -186,6 +189,7 @@ def _predict(run: StepRun) -> Record:
     }
 
 
+@checked("run_stop")
 def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
     """Cancel a run."""
     kube = connect(params)
@@ -198,6 +202,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
     )
 
 
+@checked("run_info")
 def run_info(params: Params) -> Record:
     """Return every step of every run the ledgers of the cluster know."""
     kube = connect(params)
@@ -205,6 +210,7 @@ def run_info(params: Params) -> Record:
     return {"changed": False, "runs": rows, "table": table(rows)}
 
 
+@checked("cluster_cleanup")
 def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
     """Let a cluster remove what it made outside of itself."""
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.stack import Request, ensure
 
 _PATHS = ("source", "data_dir", "outputs_file")
 _MAPPINGS = ("variables", "env")
 
 
+@checked("terraform_stack")
 def terraform_stack(
     params: Mapping[str, t.Any], *, cluster: str, check: bool, diff: bool, say: Callable[[str], None]
 ) -> dict[str, t.Any]:

@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[dict[str, t.Any], str]] = {
     "run_stop": ({"release": "r", "kubeconfig": "/no/such/file"}, "no such file"),
     "terraform_stack": ({"source": "/no/such", "data_dir": "/no/such"}, "source /no/such: there is no such directory"),
     "eks_preflight": ({"region": "us-west-2", "variables": {"nmae": "demo"}}, "variables.nmae: the stack has no such"),
-    "state_bucket_info": ({"name": "states", "region": "us-wset-2!"}, "region 'us-wset-2!': no region is called so"),
+    "state_bucket_info": ({"name": "states", "region": "us-wset-2!"}, "region 'us-wset-2!': expected a region"),
     "pipeline_info": ({"pipeline": "/no/such/pipeline"}, "there is no pipeline.yaml in it"),
 }
 KUBECONFIG = """

@@ -35,7 +35,7 @@ _KEYLESS = re.compile(
     r"|with its aliases written out|values are nested|a key is null|missing|a step must be a mapping"
 )
 _KEYED = re.compile(
-    r"(unknown key|key|chart|release|step name|pipeline name|recipe|step) |[^ ]+: |\S+ is empty|the values: "
+    r"(unknown key|key|chart|release|name|namespace|workload|recipe|step) |[^ ]+: |\S+ is empty|the values: "
 )
 
 

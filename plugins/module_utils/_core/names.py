@@ -1,0 +1,273 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a name may be, and which rule each option of each module obeys: the only place where names are judged.
+
+A name that passes can be part of a path, a label, an API path, an argument or a selector without further thought.
+`RULES` of a kind of name stand first, `OPTIONS` says which of them an option of a module follows. An entry point of the
+engine is decorated with `checked`, so that the module and its action plugin check the same before anything else.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import typing as t
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
+
+# More elements than this no list has: the longest are the resources of a Terraform state, which are some thousands.
+MOST_ELEMENTS = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What a name may look like: `pattern` in full, at most `longest` characters; `words` say it to people."""
+
+    pattern: str
+    words: str
+    longest: int
+    # Whether the empty text is accepted, which means "not given".
+    optional: bool = False
+    # Whether the value may be a secret, which no message quotes.
+    secret: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.words}, at most {self.longest} characters"
+
+    def check(self, what: str, value: t.Any) -> None:
+        """Refuse `value`, which is called `what` in the message.
+
+        Raises:
+            InvalidInputError: in one line: what, the value, the rule.
+        """
+        if value is None or (self.optional and value == ""):
+            return
+        said = what if self.secret else f"{what} {shown(value)}"
+        # The length is known first: no pattern has to be quick on text without end.
+        if isinstance(value, str) and len(value) > self.longest:
+            raise InvalidInputError(f"{said} has {len(value)} characters; expected {self}.")
+        if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
+            raise InvalidInputError(f"{said}: expected {self}.")
+
+
+def or_none(rule: Rule) -> Rule:
+    """Return the rule of an option that may be empty, which is as if it was not given."""
+    return replace(rule, optional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """What the keys and the values of a mapping may be that the user fills freely."""
+
+    keys: Rule
+    values: Rule
+
+
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_LABEL_WORDS = "lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
+_SUBDOMAIN_WORDS = "lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
+
+# Kubernetes. Source: apimachinery `pkg/util/validation/validation.go`.
+DNS_LABEL = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=63)
+DNS_SUBDOMAIN = Rule(pattern=_SUBDOMAIN, words=_SUBDOMAIN_WORDS, longest=253)
+NAMESPACE = DNS_LABEL
+OBJECT = DNS_SUBDOMAIN
+SECRET = DNS_SUBDOMAIN
+SECRET_KEY = Rule(pattern=r"(?!\.\.)[-._A-Za-z0-9]+", words="letters, digits, '-', '_' and '.'", longest=253)
+LABEL_VALUE = Rule(
+    pattern=r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?",
+    words="letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+    longest=63,
+)
+KIND = Rule(pattern=r"[A-Za-z][A-Za-z0-9]*", words="a kind such as Job: letters and digits", longest=63)
+API_VERSION = Rule(
+    pattern=rf"({_SUBDOMAIN}/)?[a-z]([-a-z0-9]*[a-z0-9])?", words="GROUP/VERSION such as batch/v1", longest=317
+)
+WORKLOAD = Rule(
+    pattern=rf"{KIND.pattern}(/{_SUBDOMAIN})?", words="Kind or Kind/name, such as Deployment/server", longest=317
+)
+# A context is what people call it; that of `aws eks update-kubeconfig` is an ARN.
+CONTEXT = Rule(pattern=r"(?!-)[^\x00-\x1f\x7f]+", words="the name of a context in the kubeconfig", longest=256)
+
+# Names of ours. Helm refuses longer releases; every name derived from one is a DNS label as well. Source: helm
+# `pkg/chart/common/util/values.go` and `pkg/release/v1/util`: 53 leaves ten characters for what charts append.
+RELEASE = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=53)
+STEP = RELEASE
+PIPELINE = RELEASE
+# They name directories: `.` and `..` are none, and nothing that a shell or a terminal reads otherwise is in them.
+_FILE = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_FILE_WORDS = "letters, digits, '.', '_' and '-' that name a directory, beginning with a letter, digit or '_'"
+RUN_ID = Rule(pattern=_FILE, words=_FILE_WORDS, longest=128)
+CLUSTER = Rule(pattern=_FILE, words=_FILE_WORDS, longest=128)
+# It names a directory that `absent` removes whole, network namespaces and nodes.
+LOCAL_CLUSTER = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=32)
+TOOL = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=63)
+ADDON = DNS_SUBDOMAIN
+GO_MODULE = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9._~/@!+-]*", words="the path of a Go module", longest=512)
+
+# Container images. Source: distribution/reference `regexp.go`.
+IMAGE = Rule(
+    pattern=r"(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+    r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?",
+    words="REGISTRY/REPOSITORY:TAG such as localhost/mlops-eks/base:0.1.0",
+    longest=512,
+)
+IMAGE_USER = Rule(pattern=r"[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?", words="UID or UID:GID", longest=128)
+IMAGE_PATH = Rule(
+    pattern=r"(?!.*(^|/)\.\.(/|$))[^\x00-\x1f\x7f]+", words="a path in the image without '..'", longest=1024
+)
+
+# AWS. Sources: EKS API `CreateCluster` (name), S3 user guide "General purpose bucket naming rules", EC2 user guide
+# "Regions and zones" (us-gov-west-1, us-isob-east-1, eusc-de-east-1).
+EKS_CLUSTER = Rule(
+    pattern=r"[0-9A-Za-z][A-Za-z0-9_-]*",
+    words="letters, digits, '-' and '_', beginning with a letter or digit",
+    longest=100,
+)
+BUCKET = Rule(
+    pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!(\d+\.){3}\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3|\.mrap)$)"
+    r"[a-z0-9][a-z0-9.-]+[a-z0-9]",
+    words="the name of an S3 bucket: 3 or more lower-case letters, digits, dots and hyphens",
+    longest=63,
+)
+REGION = Rule(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", words="a region such as us-west-2", longest=32)
+PROFILE = Rule(pattern=r"[^\x00-\x1f\x7f\[\]]+", words="the name of an AWS profile", longest=128)
+
+# What is no name of ours: a path, an address, a command, an expression. It is read where it is used.
+PATH = Rule(pattern=r"[^\x00-\x1f\x7f]*", words="a path without control characters", longest=4096)
+TEXT = Rule(pattern=r"[^\x00-\x08\x0b-\x1f\x7f]*", words="text without control characters", longest=4096)
+ENV_NAME = Rule(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", longest=256)
+# The value of an environment variable may be anything a process can be given.
+ENV_VALUE = Rule(pattern=r"(?s:[^\x00]*)", words="text without NUL", longest=131072, secret=True)
+
+Wanted = Rule | Pairs | Mapping[str, t.Any]
+
+_CLUSTER = {"kubeconfig": PATH, "context": or_none(CONTEXT), "namespace": or_none(NAMESPACE)}
+_FOLLOW = {
+    "progress": TEXT,
+    "until": TEXT,
+    "fail_on": TEXT,
+    "run_id": or_none(RUN_ID),
+    "runs_dir": PATH,
+}
+_HELM = {"helm_binary": PATH}
+_SOURCE = {"chart": TEXT, "repo": TEXT, "version": TEXT, "digest": TEXT}
+_AWS = {"region": REGION, "profile": or_none(PROFILE)}
+_WORKLOAD = {**_CLUSTER, **_FOLLOW, "name": OBJECT}
+_PREFLIGHT = {**_AWS, "pipelines": PATH}
+_CACHE = {"cache_dir": PATH}
+
+# Each option of each module that holds text, and the rule it obeys; tests/contract/test_names.py finds those missing.
+OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
+    "cluster_cleanup": _CLUSTER,
+    "container_image": {
+        **_CACHE,
+        "name": IMAGE,
+        "context": PATH,
+        "files": Pairs(keys=IMAGE_PATH, values=PATH),
+        "entrypoint": ENV_VALUE,
+        "user": or_none(IMAGE_USER),
+    },
+    "eks_leftovers": {**_AWS, "name": EKS_CLUSTER, "known": TEXT},
+    "eks_preflight": {**_PREFLIGHT, "others": _PREFLIGHT},
+    "fsx_export": {**_AWS, "name": EKS_CLUSTER},
+    "go_tool": {**_CACHE, "name": TOOL, "sources": Pairs(keys=TOOL, values=GO_MODULE), "tools_dir": PATH},
+    "helm_step": {
+        **_CLUSTER,
+        **_FOLLOW,
+        **_HELM,
+        **_SOURCE,
+        "release": RELEASE,
+        "step": or_none(STEP),
+        "recipe": PATH,
+        "workload": or_none(WORKLOAD),
+        "after": STEP,
+        "pipeline": or_none(PIPELINE),
+    },
+    "kube_apply": {
+        **_CACHE,
+        "name": ADDON,
+        "resources": PATH,
+        "deployments": {"namespace": NAMESPACE, "name": OBJECT},
+        "kubeconfig": PATH,
+        "context": or_none(CONTEXT),
+        "kubectl_binary": PATH,
+    },
+    "mpi_job_wait": _WORKLOAD,
+    "native_cluster": {
+        **_CACHE,
+        "name": LOCAL_CLUSTER,
+        "namespace": or_none(NAMESPACE),
+        "images": PATH,
+        "state_dir": PATH,
+        "tools_dir": PATH,
+    },
+    "pipeline_info": {"pipeline": PATH, "from_step": TEXT, "only_steps": TEXT, "release": or_none(RELEASE)},
+    "run_info": {**_CLUSTER, "release": or_none(RELEASE)},
+    "run_report": {"runs_dir": PATH, "run_id": RUN_ID},
+    "run_stop": {**_CLUSTER, **_HELM, "release": RELEASE, "runs_dir": PATH},
+    "state_bucket_info": {**_AWS, "name": BUCKET},
+    "terraform_stack": {
+        "source": PATH,
+        "data_dir": PATH,
+        "env": Pairs(keys=ENV_NAME, values=ENV_VALUE),
+        "protected": TEXT,
+        "allow_replace": TEXT,
+        "binary": PATH,
+        "outputs_file": PATH,
+    },
+    "workload_wait": {**_WORKLOAD, "kind": KIND, "api_version": or_none(API_VERSION)},
+}
+
+
+def check_options(module: str, params: Mapping[str, t.Any]) -> None:
+    """Refuse the first option of a module that breaks its rule.
+
+    Raises:
+        InvalidInputError: in one line: the option, its value, the rule.
+    """
+    for option, wanted in OPTIONS[module].items():
+        _check(option, params.get(option), wanted)
+
+
+def _check(option: str, value: t.Any, wanted: Wanted) -> None:
+    if value is None:
+        return
+    if isinstance(wanted, Pairs) and isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check(f"{option}: key", key, wanted.keys)
+            _check(f"{option}.{key}", inner, wanted.values)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) > MOST_ELEMENTS:
+            raise InvalidInputError(f"{option}: it has {len(value)} elements; at most {MOST_ELEMENTS} are allowed.")
+        for inner in value:
+            _check(option, inner, wanted)
+    elif isinstance(wanted, Mapping):
+        for key, rule in wanted.items():
+            _check(f"{option}.{key}", value.get(key), rule)
+    elif isinstance(wanted, Rule):
+        wanted.check(option, str(value) if isinstance(value, (int, float)) else value)
+
+
+P = t.ParamSpec("P")
+R = t.TypeVar("R")
+
+
+def checked(module: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let an entry point check the options of its module first, and `cluster`, the inventory's name of the host."""
+
+    def decorate(entry: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(entry)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            CLUSTER.check("host", kwargs.get("cluster"))
+            check_options(module, t.cast(Mapping[str, t.Any], args[0]))
+            return entry(*args, **kwargs)
+
+        return run
+
+    return decorate
