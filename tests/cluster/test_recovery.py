@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 from plays import ROOT, helm_binary, until
-from samples import JOB, Json, consecutive, gated, job, saving, ticks
+from samples import IMAGE, JOB, Json, consecutive, gated, job, saving, ticks
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -135,3 +136,58 @@ def test_stop_in_check_mode_stops_nothing(space: Space) -> None:
     assert space.releases() == ["run"]
     space.open_gate()
     play.end()
+
+
+def test_an_attempt_that_timed_out_says_its_last_words_before_the_next_one_begins(space: Space) -> None:
+    step: Json = {"release": "run", "chart": JOB, "values": saving(seconds=3, words=10)}
+    limits: Json = {"no_output_timeout": 15, "retries": 1, "retry_on": ["any"], "retry_backoff": 1}
+    shown = space.task("helm_step", 2, **step, **limits)
+
+    assert "attempt 1 of 2 timed_out after" in shown
+    evidence, record = space.evidence("run"), space.record("run")
+    assert (record["outcome"], record["attempt"]) == ("timed_out", 2)
+    for attempt in (evidence / "attempt-1", evidence):
+        (log,) = (attempt / "logs").iterdir()
+        said = log.read_text(encoding="utf-8").splitlines()
+        assert consecutive(ticks(said))
+        assert "caught SIGTERM, checkpoint saved" in said
+    (pod,) = json.loads((evidence / "attempt-1/step.json").read_text(encoding="utf-8"))["pods"]
+    assert pod["containers"][0]["exit_code"] == 143
+    assert space.releases() == []
+
+
+def test_what_survives_a_failure_says_its_last_words(space: Space) -> None:
+    """Its step has failed by what it looks at, and the program goes on until it is ended with the release."""
+    failed = "jsonpath={.metadata.labels.verdict}=bad"
+    play = space.start_task("helm_step", release="run", chart=JOB, values=saving(seconds=2), fail_on=[failed])
+    play.shows("tick 3")
+    space.kubectl("label", "jobs", "--all", "verdict=bad")
+    play.end(2)
+
+    assert space.record("run")["cause"]["reason"] == "fail_on"
+    assert "caught SIGTERM, checkpoint saved" in space.log("run")
+    assert consecutive(ticks(space.log("run")))
+    (pod,) = space.record("run")["pods"]
+    assert pod["containers"][0]["exit_code"] == 143
+    assert space.releases() == []
+
+
+def test_pods_that_stay_beyond_their_grace_period_end_the_step_with_a_remedy(space: Space) -> None:
+    name = "data-process-run"
+    labels = {"batch.kubernetes.io/job-name": name}
+    meta = {"name": "stuck", "labels": labels, "finalizers": ["example.com/stays"]}
+    spec = {"containers": [{"name": "main", "image": IMAGE, "command": ["true"]}], "restartPolicy": "Never"}
+    space.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+    space.kubectl("delete", "pod", "stuck", "--wait=false", "--grace-period=1")
+    try:
+        shown = space.task("helm_step", 2, release="run", chart=JOB, values=job("true"), leftover_grace=5)
+    finally:
+        let_go = {"metadata": {"finalizers": None}}
+        space.kubectl("patch", "pod", "stuck", "--type=merge", "-p", json.dumps(let_go))
+
+    assert "waiting for 1 pod of an earlier attempt or step to go away: stuck" in shown
+    assert f"'kubectl delete pod stuck --namespace {space.namespace} --force'" in shown
+    record, entry = space.record("run"), space.ledger()["run"]
+    assert (record["outcome"], record["cause"]["reason"]) == ("failed", "StuckTerminating")
+    assert (entry["outcome"], entry["finished"] is not None) == ("failed", True)
+    assert (space.names("jobs"), space.releases(), space.names("leases")) == ([], [], [])

@@ -15,8 +15,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handl
 
 Document = dict[str, t.Any]
 _KNOWN = re.compile(
-    r"(/apis/[\w.]+/v1|/api/v1)(/namespaces/(?P<namespace>[^/]+))?/(leases|configmaps|secrets|pods|jobs)(/(?P<name>[^/]+))?"
+    r"(/apis/[\w.]+/v1|/api/v1)(/namespaces/(?P<namespace>[^/]+))?/(leases|configmaps|secrets|pods|jobs|nodes)(/(?P<name>[^/]+))?"
 )
+
+
+# What discovery tells of the core group.
+_CORE = (("ConfigMap", "configmaps"), ("Secret", "secrets"), ("Pod", "pods"))
 
 
 class FakeKube(Kube):
@@ -66,6 +70,8 @@ class FakeKube(Kube):
     ) -> Document:
         if path.startswith("/apis/authorization.k8s.io/v1/selfsubject"):
             return self._review(path.rpartition("/")[2], body["spec"])
+        if path == "/api/v1":
+            return {"resources": [{"kind": kind, "name": plural, "namespaced": True} for kind, plural in _CORE]}
         found = _KNOWN.fullmatch(path)
         if found is None or method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             raise NotImplementedError(f"{method} {path}")

@@ -38,6 +38,7 @@ class Key(t.NamedTuple):
 LIMITS = (
     "retries",
     "retry_backoff",
+    "leftover_grace",
     "no_output_timeout",
     "pending_timeout",
     "image_pull_grace",

@@ -48,6 +48,7 @@ RETRY: Spec = {
         "default": ["evicted", "node_lost", "preempted"],
     },
     "retry_backoff": {"type": "float", "default": 10.0},
+    "leftover_grace": {"type": "float", "default": 3600.0},
 }
 
 # Which chart is meant; the names are those of a step in `pipeline.yaml`.

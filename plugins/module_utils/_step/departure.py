@@ -15,8 +15,16 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selec
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
-from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience, staying
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import (
+    deleted_first,
+    named,
+    patience,
+    staying,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
+
+# Seconds between two looks at the pods, and between two lines about them.
+_LOOK, _BETWEEN = 0.5, 60.0
 
 
 class Departure:
@@ -57,12 +65,13 @@ class Departure:
 
     def complete(self) -> dict[Instance, LogFile]:
         """Wait until the pods have ended, for as long as they are allowed to take, and return what they wrote."""
-        deadline, told = self._clock.now() + patience(self.pods.values()), False
-        while (left := self._left()) and self._clock.now() < deadline:
-            if not told:
-                self._say(f"waiting for {named(left)} to end, {human(deadline - self._clock.now())} at most")
-                told = True
-            self._clock.sleep(1.0)
+        begun, told = self._clock.now(), float("-inf")
+        # Who deletes a pod may give it another grace period than its own.
+        while (left := self._left()) and (more := begun + patience(self.pods.values()) - self._clock.now()) > 0:
+            if self._clock.now() - told >= _BETWEEN:
+                self._say(f"waiting for {named(left)} to end, {human(more)} at most")
+                told = self._clock.now()
+            self._clock.sleep(_LOOK)
             self._logs.balance()
         for watch in self._watches:
             watch.stop()
@@ -85,7 +94,7 @@ class Departure:
         elif verb in ("SEEN", "GONE"):
             name, uid = pod_view.name(entry), _uid(entry)
             if name in self.pods and uid == _uid(self.pods[name]):
-                self.pods[name] = entry
+                self.pods[name] = deleted_first(self.pods[name], entry)
                 (self._seen if verb == "SEEN" else self._gone).add(uid)
 
 

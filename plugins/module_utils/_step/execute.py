@@ -14,16 +14,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Clus
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import staying, survivors
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, Tried, pause, tried
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State
+from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 # How often, in seconds, a step that waits looks whether it was stopped.
@@ -57,7 +59,7 @@ class Execution:
         changed, entry = not decision.settled, self._entry(decision)
         while True:
             attempt = self._current = self._attempt(entry, decision)
-            state = self._await(attempt) or self._begin(attempt) or attempt.follow()
+            state = self._await(attempt) or self._make_room(attempt) or self._begin(attempt) or attempt.follow()
             ending, ours = self._true_ending(t.cast(Ending, state.ending))
             state = replace(state, ending=ending)
             # A server is never done, and what it consists of is replaced by its own controller.
@@ -104,6 +106,26 @@ class Execution:
         while (left := due - self.clock.now()) > 0 and not self.lock.lost:
             self.clock.sleep(min(_LOOK, left))
             self.lock.look()
+        return self._stopped(attempt)
+
+    def _make_room(self, attempt: Attempt) -> State | None:
+        """Wait until pods of an earlier attempt or step are gone; return the end of an attempt that cannot begin."""
+        leftovers = self.installer.leftovers(self.plan)
+        if attempt.decision.action != "install" or not leftovers.there():
+            return None
+        attempt.journal.write()
+        waiting, cause = start(attempt.rules, self.clock.now()), None
+        while leftovers.there() and not cause and not self.lock.lost:
+            self.clock.sleep(leftovers.pause)
+            self.lock.look()
+            cause = leftovers.stuck() or overdue(waiting, self.clock.now(), attempt.rules)
+        stopped = self._stopped(attempt)
+        if stopped or cause is None:
+            return stopped
+        return attempt.unbegun(Ending(outcome="timed_out" if cause.category == "timeout" else "failed", cause=cause))
+
+    def _stopped(self, attempt: Attempt) -> State | None:
+        """Return the end of an attempt whose run was stopped or taken over before it began."""
         ending, ours = self._true_ending(Ending(outcome="lost"))
         return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
 
@@ -129,23 +151,26 @@ class Execution:
         task, number, now = self.task, attempt.entry.attempt, self.clock.now()
         ending = t.cast(Ending, state.ending)
         attempt.record(state)
-        evidence.set_aside(task, number)
         over = task.mask.document(
             tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
         )
-        entry = self._begun(now + wait, (*attempt.entry.tried, over))
+        earlier = (*attempt.entry.tried, over)
         # The ledger before Helm: a controller that dies in between must not lose count.
-        self.ledger.write(replace(entry, outcome="retrying", cause=task.mask.text(str(ending.cause))))
+        entry = replace(self._begun(now + wait, earlier), outcome="retrying", cause=task.mask.text(str(ending.cause)))
+        self.ledger.write(entry)
         took, cause = human(now - attempt.journal.started), t.cast(Cause, ending.cause)
         for line in last_words(cause):
             self.say(line)
         self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.told(took)}")
+        attempt.record(self._clear_away(state, attempt))
+        evidence.set_aside(task, number)
+        # What it had to say while it was ended may have taken longer than the pause.
+        due = max(now + wait, self.clock.now())
         self.say(
-            f"{task.place}: attempt {number + 1} begins in {human(wait)}, at {iso(now + wait)}, because "
+            f"{task.place}: attempt {number + 1} begins in {human(due - self.clock.now())}, at {iso(due)}, because "
             f"{cause.category} is retried; what the last one left is in {task.evidence / f'attempt-{number}'}"
         )
-        self.installer.uninstall()
-        return entry
+        return self._begun(due, earlier)
 
     def _finish(self, state: State, attempt: Attempt, *, ours: bool, changed: bool) -> Record:
         ending, entry = t.cast(Ending, state.ending), attempt.entry
@@ -169,9 +194,12 @@ class Execution:
         return result(record, self.task, changed=changed, msg=said, failed=not good)
 
     def _clear_away(self, state: State, attempt: Attempt) -> State:
-        """Uninstall the release; what ran into its limit still runs, and may have something to save."""
-        if t.cast(Ending, state.ending).outcome == "timed_out":
-            return attempt.session.see_off(state, self.installer.uninstall)
+        """Uninstall the release; what still runs may have something to say, and to save, when it is ended."""
+        outcome, live = t.cast(Ending, state.ending).outcome, state.live.values()
+        # Of a failure only programs that can still be heard count: what is on a lost node is not waited for.
+        left = staying(live) if outcome == "timed_out" else survivors(live) if outcome == "failed" else []
+        if left:
+            return attempt.session.see_off(state, left, self.installer.uninstall)
         self.installer.uninstall()
         return state
 

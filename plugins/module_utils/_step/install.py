@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entr
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
-from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm, await_remnants
+from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import Leftovers, await_helm
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 
@@ -64,14 +64,16 @@ class Installer:
         """Remove the release; it may be gone already."""
         self._patiently(partial(self.helm.uninstall, self.task.helm_release))
 
+    def leftovers(self, plan: Plan) -> Leftovers:
+        """Return what earlier attempts and steps left that must be gone before this one is installed."""
+        return Leftovers(self.kube, plan, limit=self.task.waits.leftover, clock=self.clock, say=self.say)
+
     def install(self, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
         """Write to the ledger that the step has begun, then install or upgrade its release.
 
         Raises:
             EksError: Helm or the cluster refused; ledger and record say so, and what was half installed is gone.
         """
-        if decision.action == "install":
-            await_remnants(self.kube, plan, clock=self.clock, say=self.say)
         self.lock.secure()
         self.ledger.write(entry)
         what = f"helm {decision.action} {self.task.helm_release} {plan.chart.ref} {plan.chart.version}"
@@ -99,7 +101,7 @@ class Installer:
         else:
             self.clear(decision)
         if decision.action != "upgrade":
-            await_remnants(self.kube, plan, clock=self.clock, say=self.say)
+            self.leftovers(plan).wait()
         self._once(plan, decision)
 
     def _patiently(self, act: Callable[[], None], again: Callable[[], None] | None = None) -> None:

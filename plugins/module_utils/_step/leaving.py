@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
 
-# Kubernetes' own default of the grace period, and the seconds that a kubelet may need beyond one; nobody waits longer
-# than the longest for a checkpoint.
-_GRACE, _BEYOND, _LONGEST = 30.0, 5.0, 120.0
+# Kubernetes' own default of the grace period, and the seconds that a kubelet may need beyond one. A grace period may be
+# of any length: who asks for 20 minutes writes a checkpoint in them.
+_GRACE, _BEYOND = 30.0, 5.0
 # Seconds in which the garbage collector gets to the pods of what was deleted; those it leaves alone were orphaned.
 _COLLECTED = 15.0
 _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
@@ -24,7 +25,28 @@ _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 def patience(pods: Iterable[Document]) -> float:
     """Return the seconds these pods may take to end once they are deleted."""
-    return min(max(map(_grace, pods), default=0.0) + _BEYOND, _LONGEST)
+    return max(map(_grace, pods), default=0.0) + _BEYOND
+
+
+def survivors(pods: Iterable[Document]) -> list[Document]:
+    """Return the pods whose programs still run, on nodes that still answer: they have something to say when they end.
+
+    Of a silent node the pods are set to not ready without a reason (Kubernetes v1.35
+    pkg/controller/util/node/controller_utils.go, MarkPodsNotReady); a kubelet gives one.
+    """
+    return [pod for pod in staying(pods) if _runs(pod) and not _unheard(pod)]
+
+
+def _runs(pod: Document) -> bool:
+    return any(container.state == "running" for container in pod_view.containers(pod))
+
+
+def _unheard(pod: Document) -> bool:
+    ready = condition(pod, "Ready") or {}
+    found = pod_view.disruption(pod)
+    return (ready.get("status") == "False" and not ready.get("reason")) or (
+        found is not None and found.reason == "NodeLost"
+    )
 
 
 def staying(pods: Iterable[Document]) -> list[Document]:

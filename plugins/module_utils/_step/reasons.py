@@ -113,6 +113,10 @@ REASONS: Mapping[str, Reason] = {
     "Deactivated": Reason(
         "scheduling", "Look at the events of its Workload; set its spec.active to true, or run the step again."
     ),
+    "StuckTerminating": Reason(
+        "scheduling",
+        "Bring its node back, or delete the Node object of an instance that is gone, then run the same command again.",
+    ),
     "ExceededQuota": Reason("quota", "Raise the quota, free some of it, or lower the resources in the recipe."),
     "AdmissionDenied": Reason("admission", "Correct in the recipe what the webhook or policy refuses."),
     "WebhookUnreachable": Reason("admission", "Bring the webhook's own pods up: nothing can be created without it."),

@@ -6,20 +6,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 
-# Seconds that pods of an earlier step may take to go away.
-_PATIENCE = 300.0
-_NAMED = 4
 # Seconds that a Helm which outlived its controller gets to finish; without waiting, it needs a fraction of one.
 _HELM = 5.0
+# Seconds between two lines about pods that are waited for, and between two looks: a healthy pod goes in a moment.
+_BETWEEN = 60.0
+_SOONEST, _LATEST = 0.2, 2.0
+# Pods, and nodes, that a message names.
+_NAMED = 4
 
 
 def await_helm(look: Callable[[], list[Release]], *, clock: Clock, say: Callable[[str], None]) -> list[Release]:
@@ -33,23 +40,93 @@ def await_helm(look: Callable[[], list[Release]], *, clock: Clock, say: Callable
     return found
 
 
-def await_remnants(kube: Kube, plan: Plan, *, clock: Clock, say: Callable[[str], None]) -> None:
-    """Wait until pods of an earlier step are gone: an MPIJob's workers have the same names again.
+class Leftovers:
+    """Pods of an earlier attempt or step, which must be gone before the next one is installed.
 
-    Raises:
-        ConflictError: they are still there after five minutes; the message names them and their nodes.
+    An MPIJob's workers have the same names again, and two trainers must not write one checkpoint. They have all of
+    their grace period, which may be as long as a checkpoint takes. One that stays beyond it is on a node that does not
+    answer: it goes when the node is back, or when the Node object is deleted, as a cloud does with an instance that is
+    gone. That is waited for, and explained, for `limit` seconds; 0 is no limit.
     """
-    # From the API server's cache: what is in the way has been there for seconds; the newest list would have to wait.
-    queries = [{**selector, "resourceVersion": "0"} for selector in plan.kind.selectors(plan.workload)]
-    deadline, told = clock.now() + _PATIENCE, False
-    while left := [pod for query in queries for pod in listing.pods(kube, query) if _blocks(pod)]:
-        if clock.now() >= deadline:
-            raise ConflictError(_stuck(left))
-        if not told:
-            names = ", ".join(pod["metadata"]["name"] for pod in left[:_NAMED])
-            say(f"waiting for {len(left)} pods of an earlier step to go away ({names})")
-            told = True
-        clock.sleep(0.2)
+
+    def __init__(self, kube: Kube, plan: Plan, *, limit: float, clock: Clock, say: Callable[[str], None]) -> None:
+        self._kube, self._limit, self._clock, self._say = kube, limit, clock, say
+        # From the API server's cache: what is in the way has been there for seconds; the newest list would make wait.
+        self._queries = [{**selector, "resourceVersion": "0"} for selector in plan.kind.selectors(plan.workload)]
+        self._begun, self._told, self._grace = clock.now(), float("-inf"), 0.0
+        self._left: list[Document] = []
+
+    def there(self) -> bool:
+        """Look, say now and then what is waited for, and return whether something is there."""
+        self._left = [pod for query in self._queries for pod in listing.pods(self._kube, query) if _blocks(pod)]
+        now = self._clock.now()
+        # The kubelet deletes a pod once more, without grace, when its containers have ended.
+        self._grace = max(self._grace, patience(self._left))
+        if self._left and now - self._told >= _BETWEEN:
+            self._told = now
+            self._say(f"waiting for {self._what()} of an earlier attempt or step to go away: {self._why()}")
+        return bool(self._left)
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next look."""
+        return min(max(_SOONEST, self._waited / 10), _LATEST)
+
+    def stuck(self) -> Cause | None:
+        """Return the cause of a failure when what is there is not waited for any longer."""
+        beyond = self._waited - self._grace
+        if not self._left or not self._limit or beyond < self._limit:
+            return None
+        message = (
+            f"{self._what()} of an earlier attempt or step did not go away within {human(self._limit)} "
+            f"(leftover_grace) after their grace period: {self._places()}. Nothing was started beside them."
+        )
+        return replace(
+            Cause.of("StuckTerminating", f"Pod/{pod_view.name(self._left[0])}", message), remedy=self._remedy()
+        )
+
+    def wait(self) -> None:
+        """Wait until nothing is there.
+
+        Raises:
+            ConflictError: it stays.
+        """
+        while self.there():
+            if cause := self.stuck():
+                raise ConflictError(str(cause))
+            self._clock.sleep(self.pause)
+
+    @property
+    def _waited(self) -> float:
+        return self._clock.now() - self._begun
+
+    def _what(self) -> str:
+        return f"{len(self._left)} pod{'s' if len(self._left) > 1 else ''}"
+
+    def _why(self) -> str:
+        beyond = self._waited - self._grace
+        if beyond < 0:
+            return f"{named(self._left)}; their grace period allows {human(-beyond)} more"
+        until = f"for {human(self._limit - beyond)} more (leftover_grace)" if self._limit else "without limit"
+        return f"{self._places()}; their grace period is over, and they are waited for {until}. {self._remedy()}"
+
+    def _remedy(self) -> str:
+        names = " ".join(map(pod_view.name, self._left[:_NAMED]))
+        force = f"kubectl delete pod {names} --namespace {self._kube.namespace} --force"
+        return (
+            "Bring the nodes back, or delete the Node objects of instances that are gone; of a node that is really "
+            f"off, '{force}' removes the pods at once."
+        )
+
+    def _places(self) -> str:
+        """Return the pods with their nodes, and what is known of these."""
+        by_node: dict[str, list[Document]] = {}
+        for pod in self._left:
+            by_node.setdefault(pod_view.node(pod) or "", []).append(pod)
+        return "; ".join(
+            f"{named(pods)} on {_standing(self._kube, node)}" if node else f"{named(pods)} on no node"
+            for node, pods in list(by_node.items())[:_NAMED]
+        )
 
 
 def _blocks(pod: Document) -> bool:
@@ -57,11 +134,15 @@ def _blocks(pod: Document) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp") or pod["metadata"].get("ownerReferences"))
 
 
-def _stuck(left: list[Document]) -> str:
-    pods = ", ".join(f"{pod['metadata']['name']} on {pod_view.node(pod) or 'no node'}" for pod in left[:_NAMED])
-    name = left[0]["metadata"]["name"]
-    return (
-        f"pods of an earlier step are still there after {human(_PATIENCE)}: {pods}. Look whether their nodes are gone; "
-        f"'kubectl delete pod {name} --force' removes one whose node will not come back. "
-        "Then run the same command again."
-    )
+def _standing(kube: Kube, name: str) -> str:
+    """Return a node and, where that may be read, whether it answers."""
+    try:
+        node = kube.get(item("v1", "nodes", None, name))
+    except EksError:
+        return f"node {name}"
+    if node is None:
+        return f"node {name}, which does not exist any more"
+    ready = condition(node, "Ready") or {}
+    if ready.get("status") == "True":
+        return f"node {name}, which is ready"
+    return f"node {name}, which has not answered since {ready.get('lastTransitionTime', 'an unknown time')}"

@@ -69,6 +69,7 @@ def _step(task: Task) -> Step:
         "retries": task.retry.retries,
         "retry_on": list(task.retry.on),
         "retry_backoff": task.retry.backoff,
+        "leftover_grace": waits.leftover,
         "no_output_timeout": waits.no_output,
         "pending_timeout": waits.pending,
         "image_pull_grace": patience.image,

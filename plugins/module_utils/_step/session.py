@@ -105,9 +105,9 @@ class Session:
         evidence.write_state(self._journal.task, state)
         return state
 
-    def see_off(self, state: State, uninstall: Callable[[], None]) -> State:
-        """Uninstall what still runs, keep what it writes until it has ended, and return how that was."""
-        left, keeping = staying(state.live.values()), self._target.keeping
+    def see_off(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
+        """Uninstall what still runs, keep what the pods `left` write until they end, and return how that was."""
+        keeping = self._target.keeping
         # Their logs go on where they were left.
         keeping = replace(keeping, former=(keeping.directory.parent,))
         departure = Departure(self._kube, left, self._observer.selectors, keeping, clock=self._clock, say=self._say)

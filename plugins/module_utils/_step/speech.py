@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._step import pending
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import standing
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience, staying
@@ -31,8 +32,12 @@ def explain(state: State, at: float, rules: Rules) -> tuple[State, tuple[str, ..
 def departure(state: State, rules: Rules) -> tuple[str, ...]:
     """Return the line that says, when the workload was deleted, whose last words are waited for."""
     left = staying(state.live.values())
-    said = f"{rules.kind.kind} {rules.name}: deleted; waiting for {named(left)} to end, {human(patience(left))} at most"
+    said = f"{rules.kind.kind} {rules.name}: deleted; {_awaited(left, 0.0)}"
     return (said,) if left else ()
+
+
+def _awaited(left: list[Document], waited: float) -> str:
+    return f"waiting for {named(left)} to end, {human(max(0.0, patience(left) - waited))} at most"
 
 
 def summary(state: State, rules: Rules) -> str:
@@ -45,6 +50,10 @@ def summary(state: State, rules: Rules) -> str:
 
 def heartbeat(state: State, at: float, rules: Rules) -> str:
     """Return the line that says, now and then, that the step is alive and what it waits for."""
+    if state.deleted is not None:
+        waited = at - state.deleted
+        what = f"{rules.kind.kind} {rules.name}: deleted {human(waited)} ago"
+        return f"{what}; {_awaited(staying(state.live.values()), waited)}"
     progress = f"; {state.progress.describe(at - state.progressed)}" if state.progress else ""
     suspect = f"{state.suspect.object}: {state.suspect.message}" if state.suspect else ""
     why = f"; {state.why or suspect}" if state.why or suspect else ""

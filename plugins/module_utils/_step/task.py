@@ -30,7 +30,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Show
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 
 # Parameters in which a negative number has no meaning.
-_LEAST_ZERO = ("timeout", "no_output_timeout", "pending_timeout", "retries", "retry_backoff")
+_LEAST_ZERO = ("timeout", "no_output_timeout", "pending_timeout", "retries", "retry_backoff", "leftover_grace")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,7 @@ class Waits:
     pending: float = 0.0
     heartbeat: float = 60.0
     lock: float = 0.0
+    leftover: float = 3600.0
     patience: Patience = field(default_factory=Patience)
 
 
@@ -116,6 +117,7 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
         pending=params["pending_timeout"],
         heartbeat=params["heartbeat"],
         lock=params.get("lock_timeout") or 0,
+        leftover=params.get("leftover_grace") or 0,
         patience=Patience(
             image=params["image_pull_grace"],
             config=params["config_grace"],

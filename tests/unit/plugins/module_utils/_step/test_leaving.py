@@ -6,13 +6,13 @@ import typing as t
 
 import pytest
 from fakes.built import RUNS, outcome, pod, reason, rules, workload
-from fakes.made import BEGIN, Document, ended, stamp
+from fakes.made import BEGIN, Document, container, ended, runs, stamp, waits
 from fakes.made import pod as made_pod
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import settle
-from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, over, patience
+from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, over, patience, survivors
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 
@@ -67,6 +67,16 @@ def test_a_pod_of_a_silent_node_is_waited_for_no_longer_than_it_may_take() -> No
     assert "and digits-x still there 35 s later" in told(state)
 
 
+def test_a_long_grace_period_is_waited_for_and_explained() -> None:
+    saving = running(deleted=True, terminationGracePeriodSeconds=1200)
+    saving["metadata"]["deletionGracePeriodSeconds"] = 1200
+    state, said = drive([*BEGUN, seen(1, saving), *ticks(BEGIN + 1, 1203)], rules(heartbeat=60))
+    assert outcome(state) is None
+    assert "Job digits: deleted 10 min ago; waiting for digits-x to end, 10 min 5 s at most" in said
+    state, _ = drive([pod(1205, ended(0, 1205), phase="Succeeded")], rules(), state)
+    assert (outcome(state), reason(state)) == ("lost", "Deleted")
+
+
 def test_orphaned_pods_are_named_soon() -> None:
     state, _ = drive([*BEGUN, *ticks(BEGIN + 1, 14)], rules())
     assert outcome(state) is None
@@ -108,7 +118,7 @@ def test_a_pod_is_deleted_since_it_was_first() -> None:
         (running(), 35),
         (running(terminationGracePeriodSeconds=90), 95),
         (running(terminationGracePeriodSeconds=0), 5),
-        (running(terminationGracePeriodSeconds=3600), 120),
+        (running(terminationGracePeriodSeconds=3600), 3605),
         (running(terminationGracePeriodSeconds=3600, deleted=True), 35),
     ],
 )
@@ -116,6 +126,30 @@ def test_patience_is_the_grace_period_and_a_little_more(entry: Document, seconds
     assert patience([running(terminationGracePeriodSeconds=0), entry]) == seconds
     assert over([entry], seconds)
     assert over([], 0)
+
+
+def conditioned(**condition: str) -> Document:
+    entry = made_pod("digits-x", container("main", runs()), phase="Running")
+    entry["status"]["conditions"] = [{"lastTransitionTime": stamp(1), **condition}]
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("entry", "heard"),
+    [
+        (conditioned(type="Ready", status="True"), True),
+        (conditioned(type="Ready", status="False", reason="ContainersNotReady"), True),
+        # What the control plane writes of a node that is silent, and of one that was given up.
+        (conditioned(type="Ready", status="False"), False),
+        (conditioned(type="DisruptionTarget", status="True", reason="DeletionByPodGC"), False),
+        (conditioned(type="DisruptionTarget", status="True", reason="EvictionByEvictionAPI"), True),
+        # It never began to run, or has ended: it has nothing to say.
+        (made_pod("digits-x", container("main", waits("ImagePullBackOff")), phase="Pending"), False),
+        (made_pod("digits-x", container("main", ended(1, 3)), phase="Failed"), False),
+    ],
+)
+def test_survivors_are_what_can_still_be_heard(entry: Document, heard: bool) -> None:
+    assert survivors([entry]) == [entry] * heard
 
 
 def test_many_pods_are_counted() -> None:

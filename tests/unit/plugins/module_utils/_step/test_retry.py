@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from fakes.clock import FakeClock
 from fakes.kube import FakeKube
+from fakes.made import container, runs
+from fakes.made import pod as made_pod
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import UnreachableError
@@ -82,6 +84,9 @@ class FakeSession:
     clock: t.ClassVar[FakeClock]
     rules: t.ClassVar[list[Rules]] = []
     took = 30.0
+    # Pods that are there at the end of an attempt, and for how long they save.
+    pods: t.ClassVar[dict[str, t.Any]] = {}
+    saving: t.ClassVar[float] = 0.0
 
     def __init__(self, kube: object, target: object, rules: Rules, journal: Journal, **_: object) -> None:
         self.judged, self.journal = rules, journal
@@ -92,10 +97,19 @@ class FakeSession:
         logs.mkdir()
         (logs / "x.log").write_text(f"attempt {self.journal.fields['attempt']}\n", encoding="utf-8")
         self.clock.at += self.took
-        return replace(start(self.judged, self.clock.at), ending=next(self.script))
+        return replace(start(self.judged, self.clock.at), ending=next(self.script), pods=self.pods)
 
     def lost_lock(self, holder: str) -> None:
         """Nobody follows here."""
+
+    def see_off(self, state: State, left: list[t.Any], uninstall: t.Callable[[], None]) -> State:
+        """Uninstall; the pods that are left write a line more, which takes them `saving` seconds."""
+        uninstall()
+        self.clock.at += self.saving
+        names = " ".join(one["metadata"]["name"] for one in left)
+        with (self.journal.task.evidence / "logs" / "x.log").open("a", encoding="utf-8") as log:
+            log.write(f"saved by {names}\n")
+        return state
 
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
         found = t.cast(Ending, state.ending)
@@ -312,3 +326,45 @@ def test_a_cluster_that_is_away_does_not_end_a_back_off(stage: t.Callable[..., S
 def test_what_stays_installed_is_not_retried(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), keep=True)
     assert (found.run()["attempt"], found.helm) == (1, ["install", "uninstall"])
+
+
+# What is ended
+
+
+@pytest.fixture
+def runs_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pod whose program still runs at the end of an attempt, and which then saves for a minute."""
+    monkeypatch.setattr(FakeSession, "pods", {"x-1": made_pod("x-1", container("main", runs()), phase="Running")})
+    monkeypatch.setattr(FakeSession, "saving", 60.0)
+
+
+@pytest.mark.parametrize("end", [ending("NoOutputTimeout", "timed_out"), ending()], ids=["timed_out", "failed"])
+@pytest.mark.usefixtures("runs_on")
+def test_an_attempt_that_is_retried_keeps_what_its_pods_say_when_they_are_ended(
+    stage: t.Callable[..., Stage], end: Ending
+) -> None:
+    found = stage(end, Ending(outcome="succeeded"), retry=Retry(retries=1, on=("any",)))
+    begun = found.clock.at
+    result = found.run()
+    assert (result["outcome"], result["attempt"]) == ("succeeded", 2)
+    logs = [(found.task.evidence / where / "logs/x.log").read_text(encoding="utf-8") for where in ("attempt-1", "")]
+    assert logs == ["attempt 1\nsaved by x-1\n", "attempt 2\n"]
+    # The saving took longer than the pause, and is no part of the attempt; the next one begins at once.
+    assert result["attempts"][0]["finished"] == iso(begun + 30)
+    assert found.record()["started"] == iso(begun + 90)
+    assert any(f"attempt 2 begins in 0 s, at {iso(begun + 90)}" in line for line in found.said)
+
+
+@pytest.mark.usefixtures("runs_on")
+def test_a_failure_keeps_what_its_survivors_say(stage: t.Callable[..., Stage]) -> None:
+    found = stage(ending("Error"))
+    assert found.run()["outcome"] == "failed"
+    assert (found.task.evidence / "logs/x.log").read_text(encoding="utf-8") == "attempt 1\nsaved by x-1\n"
+
+
+@pytest.mark.usefixtures("runs_on")
+def test_a_success_waits_for_nobody(stage: t.Callable[..., Stage]) -> None:
+    found = stage(Ending(outcome="succeeded"))
+    begun = found.clock.at
+    assert found.run()["outcome"] == "succeeded"
+    assert found.clock.at == begun + 30

@@ -28,7 +28,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Deci
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
-from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_remnants
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -356,34 +355,3 @@ def test_a_run_that_is_stopped_before_its_step_has_the_lock_does_not_begin_it(tm
     lock.acquire = acquire  # type: ignore[method-assign]
     assert found.run.run()["outcome"] == "cancelled"
     assert found.helm.calls == []
-
-
-def test_pods_of_an_earlier_step_are_waited_for(tmp_path: Path, clock: FakeClock) -> None:
-    found = stage(tmp_path, clock, {})
-    plan = found.run.plan
-    (selector,) = plan.kind.selectors(plan.workload)
-    key, _, value = selector["labelSelector"].partition("=")
-    path = "/api/v1/namespaces/team/pods/old"
-    found.kube.put(path, {"metadata": {"name": "old", "labels": {key: value}, "ownerReferences": [{}]}})
-
-    def go_away() -> None:
-        if len(clock.slept) == 5:
-            found.kube.objects.pop(path)
-
-    clock.meanwhile = go_away
-    await_remnants(found.kube, plan, clock=clock, say=found.said.append)
-    assert len(clock.slept) == 5
-    assert found.said == ["waiting for 1 pods of an earlier step to go away (old)"]
-
-
-def test_pods_that_never_go_away_are_named_with_a_remedy(tmp_path: Path, clock: FakeClock) -> None:
-    found = stage(tmp_path, clock, {})
-    plan = found.run.plan
-    (selector,) = plan.kind.selectors(plan.workload)
-    key, _, value = selector["labelSelector"].partition("=")
-    metadata = {"name": "stuck", "labels": {key: value}, "deletionTimestamp": "2026-11-21T09:00:00Z"}
-    found.kube.put("/api/v1/namespaces/team/pods/stuck", {"metadata": metadata, "spec": {"nodeName": "node-7"}})
-    begun = clock.now()
-    with pytest.raises(ConflictError, match=r"still there after 5 min: stuck on node-7\..*delete pod stuck --force"):
-        await_remnants(found.kube, plan, clock=clock, say=found.said.append)
-    assert 299 <= clock.now() - begun <= 301
