@@ -172,6 +172,53 @@ def test_what_survives_a_failure_says_its_last_words(space: Space) -> None:
     assert space.releases() == []
 
 
+def forget(space: Space) -> None:
+    """Take Helm's memory of all releases."""
+    space.kubectl("delete", "secrets", "-l", "owner=helm")
+    assert space.releases() == []
+
+
+def test_what_helm_has_forgotten_is_cleared_away(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=gated()))
+    play.shows("tick 1")
+    forget(space)
+    space.open_gate()
+    shown = play.end()
+
+    assert "Helm has no record of it any more; deleting what it made: Job/" in shown
+    assert space.ledger()["train"]["outcome"] == "succeeded"
+    assert (space.names("jobs"), [name for name in space.names("configmaps") if "data-process" in name]) == ([], [])
+
+
+def test_a_run_that_helm_has_forgotten_is_stopped(space: Space) -> None:
+    play = space.start("train", pipeline=space.pipeline(train=saving()))
+    play.shows("tick 3")
+    forget(space)
+
+    assert "stopped train" in space.play("stop", release="run")
+    assert "cancelled after" in play.end(rc=2)
+    assert space.names("jobs") == []
+    (log,) = space.runs.glob("*-run-stop-*/east/run/logs/*.log")
+    assert "caught SIGTERM, checkpoint saved" in log.read_text(encoding="utf-8")
+
+
+def test_a_run_that_helm_has_forgotten_is_taken_up_again(space: Space) -> None:
+    pipeline = space.pipeline(train=gated())
+    first = space.start("train", pipeline=pipeline)
+    first.shows("tick 3")
+    first.kill()
+    forget(space)
+
+    second = space.start("train", pipeline=pipeline)
+    second.shows("re-attached")
+    space.open_gate()
+    second.end()
+
+    assert space.ledger()["train"]["outcome"] == "succeeded"
+    assert consecutive(ticks(space.log("train")))
+    assert (len(space.pods_ever()), space.names("jobs")) == (1, [])
+
+
 def test_pods_that_stay_beyond_their_grace_period_end_the_step_with_a_remedy(space: Space) -> None:
     name = "data-process-run"
     labels = {"batch.kubernetes.io/job-name": name}

@@ -8,10 +8,11 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, word
+from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, orphans, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
@@ -95,7 +96,8 @@ class Execution:
         return self._begun(started, found.tried if found.going else ())
 
     def _begun(self, started: float, earlier: Sequence[Tried] = ()) -> Entry:
-        return begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart)
+        objects = orphans.names(self.plan.manifest)
+        return begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
 
     def _await(self, attempt: Attempt) -> State | None:
         """Wait until an attempt is due; return its end when the release was stopped or taken over in the meantime."""
@@ -198,9 +200,10 @@ class Execution:
         outcome, live = t.cast(Ending, state.ending).outcome, state.live.values()
         # Of a failure only programs that can still be heard count: what is on a lost node is not waited for.
         left = staying(live) if outcome == "timed_out" else survivors(live) if outcome == "failed" else []
+        remove = partial(self.installer.remove, orphans.names(self.plan.manifest))
         if left:
-            return attempt.session.see_off(state, left, self.installer.uninstall)
-        self.installer.uninstall()
+            return attempt.session.see_off(state, left, remove)
+        remove()
         return state
 
     def _true_ending(self, ending: Ending) -> tuple[Ending, bool]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, Release, label, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, pause
+from ansible_collections.mlops.eks.plugins.module_utils._step import orphans
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
@@ -42,8 +43,17 @@ class Installer:
         return revisions(self.kube, self.task.helm_release, upgraded=self.task.keep)
 
     def revisions_at_rest(self) -> list[Release]:
-        """Return the same once no Helm works on the release; one may have outlived its controller."""
-        return await_helm(self.revisions, clock=self.clock, say=self.say)
+        """Return the same once no Helm works on the release; one may have outlived its controller.
+
+        A release whose Secrets somebody deleted while its step was under way counts too, if what it made is there.
+        """
+        return await_helm(self.revisions, clock=self.clock, say=self.say) or [
+            Release(
+                name=entry.helm_release, status="deployed", revision=1, identity=label(entry.identity), step=entry.step
+            )
+            for entry in self._entries()
+            if entry.going and orphans.find(self.kube, entry.helm_release, entry.objects)
+        ]
 
     def is_whole(self, plan: Plan, decision: Decision) -> bool:
         """Return whether the workload is there and, where Helm died installing, all that is created before it."""
@@ -58,11 +68,25 @@ class Installer:
             self._patiently(partial(self.helm.rollback, self.task.helm_release, decision.rollback))
         if decision.uninstall:
             self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
-            self.uninstall()
+            self.remove()
 
     def uninstall(self) -> None:
         """Remove the release; it may be gone already."""
         self._patiently(partial(self.helm.uninstall, self.task.helm_release))
+
+    def remove(self, objects: Sequence[str] = ()) -> None:
+        """Remove the release, and what it made where Helm does not know of it any more.
+
+        That are `objects`, or what the ledger has of the release.
+        """
+        forgotten = not self.revisions()
+        self.uninstall()
+        if forgotten:
+            wanted = objects or [one for entry in self._entries() for one in entry.objects]
+            orphans.delete_forgotten(self.kube, self.task.helm_release, wanted, say=self.say)
+
+    def _entries(self) -> list[Entry]:
+        return [entry for entry in self.ledger.read().values() if entry.helm_release == self.task.helm_release]
 
     def leftovers(self, plan: Plan) -> Leftovers:
         """Return what earlier attempts and steps left that must be gone before this one is installed."""

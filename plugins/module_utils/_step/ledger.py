@@ -28,7 +28,8 @@ class Entry:
     """What became of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
 
     `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
-    `chart` is its name for people; whether it is the same chart, `chart_digest` tells.
+    `chart` is its name for people; whether it is the same chart, `chart_digest` tells. `objects` are what Helm makes of
+    it (`orphans.names`), for one whose Helm release was deleted under it.
     """
 
     step: str
@@ -48,6 +49,7 @@ class Entry:
     tried: Sequence[Tried] = ()
     chart: str = ""
     chart_digest: str = ""
+    objects: Sequence[str] = ()
 
     @property
     def good(self) -> bool:
@@ -66,7 +68,13 @@ class Entry:
 
 
 def begun(
-    task: Task, identity: str, started: float, earlier: Sequence[Tried] = (), *, chart: Chart | None = None
+    task: Task,
+    identity: str,
+    started: float,
+    earlier: Sequence[Tried] = (),
+    *,
+    chart: Chart | None = None,
+    objects: Sequence[str] = (),
 ) -> Entry:
     """Return the entry of a step whose attempt after `earlier` runs since `started`, in seconds since the epoch."""
     return Entry(
@@ -84,6 +92,7 @@ def begun(
         tried=tuple(earlier),
         chart=chart.label if chart else "",
         chart_digest=chart.digest if chart else "",
+        objects=tuple(objects),
     )
 
 
@@ -94,7 +103,7 @@ def parse(document: Document) -> dict[str, Entry]:
         try:
             found = json.loads(text)
             known = {key: value for key, value in found.items() if key in Entry.__dataclass_fields__}
-            entries[step] = Entry(**{**known, "tried": tuple(known.get("tried", ()))})
+            entries[step] = Entry(**{**known, **{key: tuple(known.get(key, ())) for key in ("tried", "objects")}})
         except (ValueError, TypeError, AttributeError):
             continue
     return entries

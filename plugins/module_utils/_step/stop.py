@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import socket
 import typing as t
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +19,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._step import word
+from ansible_collections.mlops.eks.plugins.module_utils._step import orphans, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure, of_release
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
+from ansible_collections.mlops.eks.plugins.module_utils._step.orphans import Orphan
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm
 
 Say = Callable[[str], None]
@@ -32,10 +33,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What there is to stop: entries of the ledger that are running or kept, and Helm releases that are installed."""
+    """What there is to stop: entries of the ledger that are running or kept, and Helm releases that are installed.
+
+    `forgotten` is what was made for releases whose Secrets somebody deleted.
+    """
 
     entries: list[Entry]
     installed: list[str]
+    forgotten: Mapping[str, list[Orphan]] = field(default_factory=dict)
+
+    @property
+    def releases(self) -> list[str]:
+        """What is to be removed, whether Helm knows of it or not."""
+        return sorted({*self.installed, *self.forgotten})
 
     @property
     def steps(self) -> list[str]:
@@ -45,7 +55,8 @@ class Standing:
     def and_then(self, more: Standing) -> Standing:
         """Return both together."""
         installed = sorted({*self.installed, *more.installed})
-        return Standing(entries=[*self.entries, *more.entries], installed=installed)
+        forgotten = {**self.forgotten, **more.forgotten}
+        return Standing(entries=[*self.entries, *more.entries], installed=installed, forgotten=forgotten)
 
 
 def stop(
@@ -72,18 +83,18 @@ def stop(
             lock.release()
     said = f"run {release}: {_told(found, former, told, check=check)}"
     say(said)
-    changed = bool(found.entries or found.installed or former or told)
-    return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.installed}
+    changed = bool(found.entries or found.releases or former or told)
+    return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.releases}
 
 
 def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, clock: Clock, say: Say) -> Standing:
     """End whatever runs or is kept, and return it."""
     ended = Standing(entries=[], installed=[])
     # Again, as long as there is something: its controller may have written a word more before it missed the lock.
-    while (found := _standing(kube, release)).entries or found.installed:
+    while (found := _standing(kube, release)).entries or found.releases:
         _cancel(Ledger(kube, release), found.entries, clock)
         departures: dict[str, Departure] = {}
-        for name in found.installed:
+        for name in found.releases:
             # A controller that no longer follows may have left a Helm at work.
             await_helm(partial(revisions, kube, name), clock=clock, say=say)
             selector, kept = of_release(name), directory / name
@@ -95,6 +106,9 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
         for name in found.installed:
             say(f"uninstalling {name}")
             helm.uninstall(name)
+        for name, left in found.forgotten.items():
+            say(f"deleting {', '.join(map(str, left))}: made for release {name}, of which Helm has no record any more")
+            orphans.delete(kube, left)
         for name, departure in departures.items():
             departure.complete()
             _write(departure, directory / name)
@@ -111,7 +125,7 @@ def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:
     if found.entries:
         return f"{'would stop' if check else 'stopped'} {', '.join(found.steps)}"
     said = ["nothing is running"]
-    if found.installed:
+    if found.releases:
         said.append(f"{'would uninstall' if check else 'uninstalled'} what was left of it")
     if former:
         said.append(f"{former} was between two steps and has lost the lock")
@@ -128,8 +142,16 @@ def _standing(kube: Kube, release: str) -> Standing:
         raise AbsentError(
             f"run {release}: nothing of that name in namespace {kube.namespace}. 'status.yml' lists the runs."
         )
-    there = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in installed)]
-    return Standing(entries=there, installed=installed)
+    forgotten = {
+        entry.helm_release: left
+        for entry in entries.values()
+        if (entry.going or entry.outcome == "ready")
+        and entry.helm_release not in installed
+        and (left := orphans.find(kube, entry.helm_release, entry.objects))
+    }
+    there = {*installed, *forgotten}
+    standing = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in there)]
+    return Standing(entries=standing, installed=installed, forgotten=forgotten)
 
 
 def _cancel(ledger: Ledger, entries: list[Entry], clock: Clock) -> None:

@@ -15,7 +15,7 @@ from fakes.made import container, runs
 from fakes.made import pod as made_pod
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import UnreachableError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, UnreachableError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._step import attempt as attempts
@@ -368,3 +368,64 @@ def test_a_success_waits_for_nobody(stage: t.Callable[..., Stage]) -> None:
     begun = found.clock.at
     assert found.run()["outcome"] == "succeeded"
     assert found.clock.at == begun + 30
+
+
+# What Helm has forgotten
+
+MADE = "/apis/batch/v1/namespaces/team/jobs/data-process-digits"
+
+
+def put_job(found: Stage, release: str = "digits") -> None:
+    marks = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": "team"}
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    found.kube.put(MADE, {"metadata": {"name": "x", "uid": "u", "labels": labels, "annotations": marks}})
+
+
+@pytest.mark.parametrize(("release", "left"), [("digits", False), ("other", True)])
+def test_what_helm_does_not_know_of_any_more_is_deleted(
+    stage: t.Callable[..., Stage], release: str, left: bool
+) -> None:
+    """The Secrets of the release were deleted while the step ran: the uninstall finds nothing."""
+    found = stage(Ending(outcome="succeeded"))
+    put_job(found, release)
+    assert found.run()["outcome"] == "succeeded"
+    assert (MADE in found.kube.objects) is left
+    assert any("Helm has no record of it any more; deleting what it made: Job/x" in line for line in found.said) != left
+
+
+def test_a_workload_whose_release_helm_has_forgotten_is_taken_up_again(stage: t.Callable[..., Stage]) -> None:
+    first = stage(ending())
+    first.clock.meanwhile = _die
+    with pytest.raises(DiedError):
+        first.run()
+    first.clock.meanwhile = lambda: None
+    running = replace(first.entry, outcome="running")
+    Ledger(first.kube, "digits").write(running)
+    put_job(first)
+    assert "batch/v1/Job//data-process-digits" in running.objects
+
+    second = stage(Ending(outcome="succeeded"), kube=first.kube, run_id="r2")
+    assert second.run()["outcome"] == "succeeded"
+    assert any("re-attached to Job/data-process-digits" in line for line in second.said)
+    assert second.helm == ["uninstall"]
+    assert MADE not in second.kube.objects
+
+
+def test_a_workload_that_helm_has_forgotten_is_not_replaced_unasked(stage: t.Callable[..., Stage]) -> None:
+    first = stage(ending())
+    first.clock.meanwhile = _die
+    with pytest.raises(DiedError):
+        first.run()
+    first.clock.meanwhile = lambda: None
+    Ledger(first.kube, "digits").write(replace(first.entry, outcome="running"))
+    put_job(first)
+    values = {"image": "x:2", "process": {"command": ["true"]}}
+
+    second = stage(kube=first.kube, run_id="r2", values=values)
+    with pytest.raises(ConflictError, match=r"it runs step 'data' since .*, not what this step asks for"):
+        second.run()
+    assert MADE in second.kube.objects
+
+    third = stage(Ending(outcome="succeeded"), kube=first.kube, run_id="r3", values=values, replace=True)
+    assert third.run()["outcome"] == "succeeded"
+    assert MADE not in third.kube.objects

@@ -203,6 +203,57 @@ def test_a_run_that_has_ended_is_left_as_it_is(stage: Stage) -> None:
     assert stage.ledger.read()["train"].outcome == "succeeded"
 
 
+JOB = "/apis/batch/v1/namespaces/team/jobs/data-process-digits"
+MADE = replace(ENTRY, objects=("v1/ConfigMap//digits", "batch/v1/Job//data-process-digits"))
+
+
+def made(stage: Stage, release: str = "digits", **metadata: t.Any) -> None:
+    """Put a Job that Helm made for `release`, and a pod of it."""
+    marks = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": "team"}
+    metadata = {
+        "name": "data-process-digits",
+        "uid": "u",
+        "labels": {"app.kubernetes.io/managed-by": "Helm"},
+        "annotations": marks,
+        **metadata,
+    }
+    stage.kube.put(JOB, {"metadata": metadata})
+    stage.pod("digits-0")
+
+
+def test_what_helm_has_forgotten_is_deleted_and_its_pods_are_let_finish(stage: Stage) -> None:
+    stage.ledger.write(MADE)
+    made(stage)
+    stage.meanwhile = lambda: stage.kube.objects.pop(f"{PODS}/digits-0", None)
+    would = stage.stop(check=True)
+    assert JOB in stage.kube.objects
+    result = stage.stop()
+    assert (would["uninstalled"], result["stopped"], result["uninstalled"]) == (["digits"], ["train"], ["digits"])
+    assert JOB not in stage.kube.objects
+    assert stage.helms == []
+    told = "deleting Job/data-process-digits: made for release digits, of which Helm has no record any more"
+    assert told in stage.said
+    assert (stage.directory / "digits/pods.yaml").exists()
+    assert stage.ledger.read()["train"].outcome == "cancelled"
+    assert stage.stop()["changed"] is False
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"labels": {}},
+        {"annotations": {}},
+        {"annotations": {"meta.helm.sh/release-name": "other", "meta.helm.sh/release-namespace": "team"}},
+        {"annotations": {"meta.helm.sh/release-name": "digits", "meta.helm.sh/release-namespace": "other"}},
+    ],
+)
+def test_what_does_not_bear_the_marks_of_our_release_stays(stage: Stage, metadata: t.Any) -> None:
+    stage.ledger.write(MADE)
+    made(stage, **metadata)
+    assert stage.stop()["uninstalled"] == []
+    assert JOB in stage.kube.objects
+
+
 def test_check_mode_leaves_lock_and_ledger_alone(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
