@@ -106,10 +106,10 @@ options:
     default: 10
   leftover_grace:
     description:
-      - Seconds that pods of an earlier attempt or step may stay beyond their own grace period before the step fails with
-        the reason C(StuckTerminating); V(0) for no limit. Nothing is installed beside them.
-      - They stay where their node does not answer, until it is back or its Node object is deleted. What is waited for is
-        said every minute; O(timeout) and O(pending_timeout) hold meanwhile.
+      - Seconds that pods of an earlier attempt or step may stay beyond their own grace period before the step fails
+        with the reason C(StuckTerminating); V(0) for no limit. Nothing is installed beside them.
+      - They stay where their node does not answer, until it is back or its Node object is deleted. What is waited for
+        is said every minute; O(timeout) and O(pending_timeout) hold meanwhile.
     type: float
     default: 3600
   after:
