@@ -20,6 +20,14 @@ attributes:
   idempotent:
     description: The second run with the same arguments reports no change.
     support: full
+  async:
+    description: Can run in the background by C(async). What is interrupted goes on when the task is run again.
+    support: none
+  connection:
+    description:
+      - With a local connection it runs in the controller's worker and prints while it works; C(environment) counts.
+      - Over another connection, or when C(become) makes it another user, the module runs there without live output.
+    support: full
 """
     INFO = r"""
 options: {}
@@ -32,5 +40,13 @@ attributes:
     support: none
   idempotent:
     description: Nothing is changed.
+    support: full
+  async:
+    description: Can run in the background by C(async). What is interrupted goes on when the task is run again.
+    support: none
+  connection:
+    description:
+      - With a local connection it runs in the controller's worker and prints while it works; C(environment) counts.
+      - Over another connection, or when C(become) makes it another user, the module runs there without live output.
     support: full
 """

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
+import pwd
 import signal
 import threading
 import typing as t
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
@@ -20,13 +21,18 @@ from ansible.parsing.vault import VaultHelper
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.arguments import plain_arguments
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.plugin_utils.guard import guarded
 from ansible_collections.mlops.eks.plugins.plugin_utils.reader import is_unread
 from ansible_collections.mlops.eks.plugins.plugin_utils.unbroken import unbroken
 
 Say = Callable[[str], None]
 Params = dict[str, t.Any]
+_NO_ASYNC = (
+    "{action}: 'async' is not supported. Remove it: hosts are worked on side by side (forks), and what is interrupted "
+    "goes on when the same command is run again."
+)
 # Seconds between two looks whether ansible-playbook still runs.
 _WATCHED = 0.5
 
@@ -45,7 +51,8 @@ class LiveAction(ActionBase):
     """Run an engine in the controller's worker and print each of its lines at once.
 
     A subclass sets `SPEC` (the module's argument spec, with `SPEC_RULES` for `required_if` and the like) and
-    implements `engine`. Over a connection that is not local the module of the same name runs the same engine.
+    implements `engine`. Over a connection that is not local, or as another user, the module of the same name runs the
+    same engine.
     """
 
     SPEC: t.ClassVar[dict[str, t.Any]] = {}
@@ -58,14 +65,37 @@ class LiveAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Entry point of Ansible."""
         task_vars = task_vars or {}
+        if self._task.async_val:
+            return {"failed": True, "msg": _NO_ASYNC.format(action=self._task.action)}
         base: dict[str, t.Any] = super().run(tmp, task_vars)
-        if self._connection.transport != "local":
+        if self._is_elsewhere():
             return {**base, **self._execute_module(task_vars=task_vars)}
-        # Arguments arrive as tagged strings and lazy containers; YAML dumpers refuse those, so make them plain once.
-        arguments = json.loads(json.dumps(self._task.args))
-        checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(arguments)
+        try:
+            with _environment(self._own_environment()):
+                return {**base, **self._run_here(task_vars)}
+        except EksError as error:
+            return {**base, "failed": True, **error.to_result()}
+
+    def _is_elsewhere(self) -> bool:
+        """Return whether the task is for another machine or another user than this process."""
+        become = self._connection.become
+        return bool(self._connection.transport != "local" or (become and _is_other(become.get_option("become_user"))))
+
+    def _own_environment(self) -> dict[str, t.Any]:
+        """Return `environment` of the task, its block, role and play, as a module would get it."""
+        environment: dict[str, t.Any] = {}
+        self._compute_environment_string(environment)
+        return environment
+
+    def _run_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Check the arguments and run the engine in this process.
+
+        Raises:
+            EksError: an argument is wrong, or the engine failed.
+        """
+        checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(plain_arguments(self._task.args))
         if checked.error_messages:
-            return {**base, "failed": True, "msg": "; ".join(map(_explain, checked.errors))}
+            raise InvalidInputError("; ".join(map(_explain, checked.errors)))
         _die_with_parent()
         params = checked.validated_parameters
         if "redact" in self.SPEC:
@@ -76,12 +106,8 @@ class LiveAction(ActionBase):
             diff=self._task.diff,
             private=bool(self._task.no_log),
         )
-        try:
-            with guarded(), unbroken(self._say()) as say:
-                result = self.engine(params, context, say)
-        except EksError as error:
-            return {**base, "failed": True, **error.to_result()}
-        return {**base, **result}
+        with guarded(), unbroken(self._say()) as say:
+            return self.engine(params, context, say)
 
     def _say(self) -> Say:
         """Return the printer; `no_log` tasks print nothing, as Display itself would not censor them."""
@@ -89,6 +115,39 @@ class LiveAction(ActionBase):
             return lambda _: None
         display = Display()
         return lambda line: display.display(line)
+
+
+@contextmanager
+def _environment(added: Mapping[str, t.Any]) -> Iterator[None]:
+    """Let this process, and so what it starts, have these variables until the end of the block.
+
+    Ansible makes a worker for each task of each host; only the items of a loop share one, and they come in turn.
+    """
+    before = {name: os.environ.get(name) for name in added}
+    try:
+        _set(added)
+        yield
+    finally:
+        for name, former in before.items():
+            os.environ.pop(name, None)
+            if former is not None:
+                os.environ[name] = former
+
+
+def _set(variables: Mapping[str, t.Any]) -> None:
+    for name, value in variables.items():
+        try:
+            os.environ[name] = str(value)
+        except ValueError as error:
+            raise InvalidInputError(f"environment: variable {name!r} cannot be set: {error}. Correct it.") from error
+
+
+def _is_other(user: str | None) -> bool:
+    """Return whether `user`, root by default, is somebody else than this process runs as."""
+    try:
+        return pwd.getpwnam(user or "root").pw_uid != os.getuid()
+    except KeyError:
+        return True
 
 
 def _vaulted(value: t.Any) -> Iterator[str]:

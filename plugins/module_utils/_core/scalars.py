@@ -19,7 +19,7 @@ from yaml.resolver import Resolver
 
 TAG = "tag:yaml.org,2002:"
 # What fits into Go's int64 or uint64 is an integer there.
-_LEAST, _MOST = -(2**63), 2**64 - 1
+LEAST, MOST = -(2**63), 2**64 - 1
 _WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
 _NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
 # Tag, what of plain text has it, and the characters such text may begin with.
@@ -69,8 +69,8 @@ class Values(SafeConstructor):
         try:
             whole = int(f"{octal[1]}0o{octal[2]}" if octal else plain, 0)
         except ValueError:
-            whole = _MOST + 1
-        if _LEAST <= whole <= _MOST:
+            whole = MOST + 1
+        if LEAST <= whole <= MOST:
             return whole
         whole_only = re.fullmatch(rf"[-+]?(?:{_WHOLE})", plain)
         try:
