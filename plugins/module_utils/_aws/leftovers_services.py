@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Iterator
-from itertools import batched
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Found, Kind, everything
 from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
@@ -39,8 +38,8 @@ def _balanced(service: str, operation: str, key: str, identifier: str, asked: st
 
     def find(aws: Aws, _: str) -> Iterator[Found]:
         names = [entry[identifier] for entry in everything(aws, service, operation, key)]
-        for some in batched(names, _AT_ONCE):
-            names_asked: dict[str, t.Any] = {asked: list(some)}
+        for start in range(0, len(names), _AT_ONCE):
+            names_asked: dict[str, t.Any] = {asked: names[start : start + _AT_ONCE]}
             for entry in aws.call(service, "describe_tags", **names_asked)["TagDescriptions"]:
                 yield Found(entry.get("ResourceArn") or entry["LoadBalancerName"], tags_of(entry))
 

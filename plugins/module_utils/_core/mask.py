@@ -11,6 +11,8 @@ import threading
 import typing as t
 from collections.abc import Iterable, Iterator
 
+_T = t.TypeVar("_T")
+
 MASKED = b"********"
 # Of a value that is a file, a key or a chain of certificates, this many lines are looked for.
 _LINES = 100
@@ -75,9 +77,9 @@ class Mask:
         forms, _, _ = self._state
         return not forms or not any(form in content for content in contents for form in forms)
 
-    def document[T](self, document: T) -> T:
+    def document(self, document: _T) -> _T:
         """Return plain data with the secrets taken out of every string in it, keys included."""
-        return t.cast(T, self._masked(document)) if self._state[1] else document
+        return t.cast(_T, self._masked(document)) if self._state[1] else document
 
     def _masked(self, value: t.Any) -> t.Any:
         if isinstance(value, str):

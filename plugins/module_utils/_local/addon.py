@@ -22,6 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Clus
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run
 from ansible_collections.mlops.eks.plugins.module_utils._local.kubectl import Kubectl, SilentWebhookError
 
+_T = t.TypeVar("_T")
 Say = Callable[[str], None]
 Document = dict[str, t.Any]
 DEFINITION = re.compile(r"^kind: CustomResourceDefinition$", re.MULTILINE)
@@ -103,13 +104,13 @@ def _apply(kubectl: Kubectl, manifest: Path, addon: Addon, say: Say) -> None:
         _despite_webhooks(addon, lambda: kubectl.apply(rest), say)
 
 
-def _despite_webhooks[T](addon: Addon, act: Callable[[], T], say: Say) -> T:
+def _despite_webhooks(addon: Addon, act: Callable[[], _T], say: Say) -> _T:
     """Return what `act` does, done again while a webhook is silent: its operator may just be replaced.
 
     Raises:
         ClusterError: the cluster refuses it, or the webhook was silent for longer than the addon's timeout.
     """
-    done: list[T] = []
+    done: list[_T] = []
 
     def missing() -> str:
         try:

@@ -156,7 +156,8 @@ def lede(run: Run) -> str:
     skipped = sum(step.outcome == "skipped" for _cluster, step in steps)
     serving = dict.fromkeys(step.name for _cluster, step in steps if step.outcome == "ready")
     before = f", {skipped} of them in an earlier run" if skipped else ""
-    return f"{done}{before}{f'; {" and ".join(serving)} stays installed and ready' if serving else ''}."
+    kept = f"; {' and '.join(serving)} stays installed and ready" if serving else ""
+    return f"{done}{before}{kept}."
 
 
 def progress(cluster: Cluster) -> str:

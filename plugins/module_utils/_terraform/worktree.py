@@ -10,6 +10,7 @@ its own, and the stack itself is only read: it may be part of an installed colle
 
 from __future__ import annotations
 
+import os
 import re
 import typing as t
 from collections.abc import Iterator, Mapping
@@ -85,7 +86,7 @@ def _link(source: Path, tree: Path, depth: int) -> Path:
         for entry in level.iterdir():
             link = here / entry.name
             unwanted = _LEFT.fullmatch(entry.name) or (level == source and _TESTS.fullmatch(entry.name))
-            if not unwanted and not link.exists(follow_symlinks=False):
+            if not unwanted and not os.path.lexists(link):
                 link.symlink_to(entry)
     return work
 
