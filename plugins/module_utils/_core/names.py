@@ -107,7 +107,8 @@ CLUSTER = Rule(pattern=_FILE, words=_FILE_WORDS, longest=128)
 # It names a directory that `absent` removes whole, network namespaces and nodes.
 LOCAL_CLUSTER = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=32)
 TOOL = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=63)
-ADDON = DNS_SUBDOMAIN
+# What messages call an operator: its name, and perhaps its version.
+ADDON = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9 ._-]*", words="letters, digits, blanks, '.', '_' and '-'", longest=128)
 GO_MODULE = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9._~/@!+-]*", words="the path of a Go module", longest=512)
 
 # Container images. Source: distribution/reference `regexp.go`.
