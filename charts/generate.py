@@ -51,7 +51,7 @@ def closed(node: Any) -> Any:
         return [closed(item) for item in node]
     if not isinstance(node, dict):
         return node
-    is_object = node.get("type") == "object" and "properties" in node
+    is_object = "object" in _kinds(node) and "properties" in node
     return {
         **{key: closed(value) for key, value in node.items()},
         **({"additionalProperties": False} if is_object else {}),
@@ -97,8 +97,11 @@ def rows(node: Json, default: Any, path: str = "") -> Iterator[tuple[str, str, s
             continue
         key = f"{path}.{name}".lstrip(".")
         value = default.get(name, _MISSING) if isinstance(default, dict) else _MISSING
+        if child.get("writeOnly"):
+            yield key, "string or secretKeyRef", _default(value), _meaning(child)
+            continue
         if "properties" not in child or value in ({}, _MISSING):
-            yield key, _type(child), _default(value), child.get("description", "").replace("|", "\\|")
+            yield key, _type(child), _default(value), _meaning(child)
         yield from rows(child, value, key)
         if isinstance(child.get("items"), dict):
             yield from rows(child["items"], _MISSING, f"{key}[]")
@@ -112,11 +115,19 @@ def _order(name: str, default: Any) -> int:
     return list(default).index(name) if isinstance(default, dict) and name in default else 1000
 
 
+def _meaning(node: Json) -> str:
+    return str(node.get("description", "")).replace("|", "\\|")
+
+
+def _kinds(node: Json) -> list[str]:
+    kinds = node.get("type", "any")
+    return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
 def _type(node: Json) -> str:
     if "enum" in node:
         return ", ".join(map(str, node["enum"]))
-    kinds = node.get("type", "any")
-    name = kinds if isinstance(kinds, str) else " or ".join(kind for kind in kinds if kind != "null")
+    name = " or ".join(kind for kind in _kinds(node) if kind != "null")
     items = node.get("items", {}).get("type")
     return f"{name} of {' or '.join([items] if isinstance(items, str) else items)}" if items else name
 

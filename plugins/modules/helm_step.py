@@ -58,7 +58,11 @@ options:
     type: list
     elements: path
   values:
-    description: Values merged over the recipes as the last layer.
+    description:
+      - Values merged over the recipes as the last layer.
+      - What the chart's schema marks as C(writeOnly), here or in a recipe, becomes a Secret C(<helm release>-secrets),
+        which is removed with the release. Neither the release nor the evidence holds it, and another content is no
+        other step.
     type: dict
   keep:
     description:

@@ -50,12 +50,13 @@ vpc.amazonaws.com/efa: {env: {FI_PROVIDER: efa, FI_EFA_FORK_SAFE: "1"}}
 {{- $root := .root }}
 {{- $keys := list }}
 {{- range .tolerations }}
-{{- $key := tpl (.key | default "") $root }}
+{{- $how := dict "root" $root "where" "a toleration" "remedy" "write it out" }}
+{{- $key := include "common.evaluate" (merge (dict "text" (.key | default "")) $how) }}
 {{- $keys = append $keys $key }}
 - {{ with $key }}key: {{ . | quote }}
   {{ end }}operator: {{ .operator | default "Equal" }}
   {{- if .value }}
-  value: {{ tpl .value $root | quote }}
+  value: {{ include "common.evaluate" (merge (dict "text" .value) $how) | quote }}
   {{- end }}
   {{- with .effect }}
   effect: {{ . }}

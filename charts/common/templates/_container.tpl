@@ -9,18 +9,43 @@
 {{- end }}
 
 {{/* common.env: the entries of a container's `env`, in the recipe's order, because later ones may refer to earlier ones as $(NAME).
-     `value` may hold templates. Usage: include "common.env" (dict "root" $ "work" .Values.train "resources" .Values.resources) */}}
+     `value` may hold templates. One that is a secret of the values (_secrets.tpl) and nothing else is taken from its Secret; for those that
+     are part of a longer text a variable of their own comes first. Usage: include "common.env" (dict "root" $ "work" .Values.train "resources" .Values.resources) */}}
 {{- define "common.env" -}}
 {{- $root := .root }}
+{{- $secrets := include "common.secretRefs" .root | fromYaml }}
+{{- $parts := dict }}
+{{- $entries := list }}
 {{- $names := list }}
 {{- range .work.env }}
 {{- $names = append $names .name }}
+{{- $entry := dict "name" .name "valueFrom" .valueFrom }}
+{{- if not .valueFrom }}
+{{- $text := include "common.evaluate" (dict "root" $root "text" (.value | default "") "where" (printf "the variable %s" .name)) }}
+{{- $_ := set $entry "value" $text }}
+{{- range $key, $secret := $secrets }}
+{{- $variable := include "common.secretVariable" $key }}
+{{- if eq $text (printf "$(%s)" $variable) }}
+{{- $_ := set $entry "valueFrom" $secret }}
+{{- else if contains (printf "$(%s)" $variable) $text }}
+{{- $_ := set $parts $variable $secret }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $entries = append $entries $entry }}
+{{- end }}
+{{- range $name, $secret := $parts }}
+- name: {{ $name }}
+  valueFrom:
+    {{- toYaml $secret | nindent 4 }}
+{{- end }}
+{{- range $entries }}
 - name: {{ .name }}
   {{- if .valueFrom }}
   valueFrom:
     {{- toYaml .valueFrom | nindent 4 }}
   {{- else }}
-  value: {{ tpl (.value | default "") $root | quote }}
+  value: {{ .value | quote }}
   {{- end }}
 {{- end }}
 {{- range include "common.requested" . | fromYaml }}

@@ -81,7 +81,8 @@ def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: La
 
 
 def _message(error: ValidationError) -> str:
-    found = shown(error.instance)
+    secret = bool(t.cast(Mapping[str, t.Any], error.schema).get("writeOnly"))
+    found = "a secret that is not shown" if secret else shown(error.instance)
     rule = t.cast(t.Any, error.validator_value)
     if error.validator == "type":
         wanted = [rule] if isinstance(rule, str) else list(rule)
@@ -96,7 +97,11 @@ def _message(error: ValidationError) -> str:
         return str(t.cast(Mapping[str, t.Any], error.schema).get("description", f"expected {rule!r}."))
     if error.validator == "pattern":
         return f"found {found}, which does not match {rule!r}."
-    return f"{error.message}." if len(error.message) < 200 else f"does not satisfy {error.validator} of the schema."
+    return (
+        f"{error.message}."
+        if len(error.message) < 200 and not secret
+        else f"does not satisfy {error.validator} of the schema."
+    )
 
 
 def _close(instance: t.Any, rule: t.Sequence[t.Any]) -> str:

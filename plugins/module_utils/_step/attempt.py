@@ -68,6 +68,7 @@ class Attempt:
         self.journal.write(reattached=attached, phases=[queued])
         if attached:
             self.say(f"{task.place}: re-attached to {self.plan.ref}; {decision.why}")
+            self.installer.secrets.refresh(self.plan)
         else:
             self.installer.install(self.plan, decision, self.entry, self.journal)
 

@@ -167,6 +167,7 @@ def _kind(params: Params, kube: Kube) -> Kind:
 
 def _predict(run: StepRun) -> Record:
     decision, plan = run.decide(), run.plan
+    run.check_secrets(decision)
     changes = decision.action in ("install", "upgrade") or decision.uninstall
     said = f"would {decision.action}: {decision.why}"
     run.say(f"{plan.ref}: {said}")
@@ -184,6 +185,7 @@ def _predict(run: StepRun) -> Record:
             "chart_source": plan.chart.source,
             "workload": str(plan.ref),
             "objects": plan.objects,
+            "secrets": [one.name for one in run.installer.secrets.wanted(plan)],
             "manifest": list(map(without_data, plan.manifest)),
         },
     }

@@ -23,6 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import Leftovers, await_helm
+from ansible_collections.mlops.eks.plugins.module_utils._step.run_secrets import RunSecrets
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 
@@ -37,6 +38,12 @@ class Installer:
     lock: Lock
     say: Callable[[str], None]
     clock: Clock
+
+    @property
+    def secrets(self) -> RunSecrets:
+        """The Secrets that go with the release."""
+        task = self.task
+        return RunSecrets(kube=self.kube, release=task.release, helm_release=task.helm_release, say=self.say)
 
     def revisions(self) -> list[Release]:
         """Return what Helm has stored of the release, oldest first."""
@@ -71,7 +78,11 @@ class Installer:
             self.remove()
 
     def uninstall(self) -> None:
-        """Remove the release; it may be gone already."""
+        """Remove the release and its Secrets; they may be gone already.
+
+        The Secrets first: a controller that dies in between finds the release, and begins here again.
+        """
+        self.secrets.remove()
         self._patiently(partial(self.helm.uninstall, self.task.helm_release))
 
     def remove(self, objects: Sequence[str] = ()) -> None:
@@ -111,7 +122,8 @@ class Installer:
     def _once(self, plan: Plan, decision: Decision) -> None:
         labels = {IDENTITY: label(plan.identity), STEP: self.task.step}
         upgrade = decision.action == "upgrade"
-        with value_files(self.task) as files:
+        self.secrets.make(plan)
+        with value_files(self.task, plan.parted.overlay) as files:
             self.helm.install(self.task.helm_release, plan.chart.path, files, labels=labels, upgrade=upgrade)
 
     def _again(self, plan: Plan) -> None:

@@ -20,22 +20,32 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import Parted, demand_references, part
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 from ansible_collections.mlops.eks.plugins.module_utils._step.manifest import read_manifest
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import SHORTEST
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import choose, find_kind, refer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A step's chart and checked values: enough to tell whether it has been done before."""
+    """A step's chart and checked values: enough to tell whether it has been done before.
+
+    What the chart marks as secret is not among the values: these refer to Secret `secret`, which is to hold it.
+    """
 
     chart: Chart
-    layers: Layers
-    values: dict[str, t.Any]
+    parted: Parted
+    secret: str
     identity: str
+
+    @property
+    def values(self) -> dict[str, t.Any]:
+        """The merged values, chart defaults not included."""
+        return self.parted.values
 
     @property
     def about(self) -> dict[str, t.Any]:
@@ -71,12 +81,18 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     sources = [load(Path(name)) for name in task.recipes]
     if task.values:
         sources.append(Source(name="values", data=dict(task.values)))
-    layered = layers(sources)
-    values = layered.values
+    layered, secret = layers(sources), f"{task.helm_release}-secrets"
+    parted = part(layered, chart, secret)
+    # Known before anything is said of the values.
+    task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
     if chart.schema is not None:
-        validate(coalesce(chart.defaults, values), chart.schema, where=layered, chart=chart.ref)
-    named = identity(chart_digest=chart.digest, values=values, release=task.helm_release, namespace=task.namespace)
-    return Draft(chart=chart, layers=layered, values=values, identity=named)
+        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+        demand_references(parted, chart)
+    # Of a secret it counts that there is one, not what it is: a new token is no reason to train again.
+    named = identity(
+        chart_digest=chart.digest, values=parted.values, release=task.helm_release, namespace=task.namespace
+    )
+    return Draft(chart=chart, parted=parted, secret=secret, identity=named)
 
 
 def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
@@ -86,7 +102,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
         InvalidInputError: a template refuses the values, or renders no workload or several.
         AbsentError: the cluster does not know the workload's kind.
     """
-    with value_files(task) as files:
+    with value_files(task, draft.parted.overlay) as files:
         text = helm.template(task.helm_release, draft.chart.path, files)
     manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
@@ -112,13 +128,17 @@ def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
 
 
 @contextmanager
-def value_files(task: Task) -> Iterator[list[Path]]:
-    """Yield the `--values` files of a step: its recipes as they are, then `values` as the last layer."""
+def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
+    """Yield the `--values` files of a step: its recipes as they are, then `values` as the last layer.
+
+    With an `overlay` of references in it, that layer holds no secret, whatever the recipes hold.
+    """
     files = [Path(name) for name in task.recipes]
-    if not task.values:
+    values = merge(dict(task.values), overlay)
+    if not values:
         yield files
         return
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="values-", encoding="utf-8") as last:
-        json.dump(dict(task.values), last)
+        json.dump(values, last)
         last.flush()
         yield [*files, Path(last.name)]

@@ -90,6 +90,7 @@ class StepRun:
             return self._skip(decision)
         # Rendered by now: a template that refuses its values does so before anything is touched.
         demand(self.kube, to_follow(self.plan.ref))
+        self.check_secrets(decision)
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
@@ -98,6 +99,11 @@ class StepRun:
             return self._locked(self._decide(self.installer.revisions_at_rest()))
         finally:
             self.lock.release()
+
+    def check_secrets(self, decision: Decision) -> None:
+        """Refuse a step whose Secrets could not be made, or that refers to one that is not there."""
+        if decision.action in ("install", "upgrade"):
+            self.installer.secrets.check(self.plan, upgrade=decision.action == "upgrade")
 
     def _acquire(self) -> None:
         try:

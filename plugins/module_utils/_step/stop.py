@@ -27,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entr
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.orphans import Orphan
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm
+from ansible_collections.mlops.eks.plugins.module_utils._step.run_secrets import remove_all
 
 Say = Callable[[str], None]
 
@@ -113,6 +114,9 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
             departure.complete()
             _write(departure, directory / name)
         ended = ended.and_then(found)
+    # Also of a step that had not come to its installation.
+    helm_releases = {release, *(entry.helm_release for entry in Ledger(kube, release).read().values())}
+    remove_all(kube, release, sorted(helm_releases), say)
     return ended
 
 

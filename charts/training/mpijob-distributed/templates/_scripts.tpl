@@ -34,8 +34,9 @@ done </etc/mpi/hostfile
 {{- $implementation := get (include "mpijob-distributed.implementations" . | fromYaml) .Values.mpi_implementation }}
 {{- $ranks := mul (.Values.resources.nnodes | int) (.Values.resources.nproc_per_node | int) }}
 {{- $args := list }}
+{{- $how := dict "root" . "where" "mpirun.args" "remedy" "set a variable in train.env and pass it on by its name, as -x HF_TOKEN" }}
 {{- range .Values.mpirun.args }}
-{{- $args = append $args (tpl (toString .) $) }}
+{{- $args = append $args (include "common.evaluate" (merge (dict "text" (toString .)) $how)) }}
 {{- end }}
 {{- $words := concat (list .Values.mpirun.command "-np" $ranks) $args (list "/bin/bash" "/etc/config/train-script.sh") }}
 {{- $ssh := printf "export %s=\"$%s -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR\"" $implementation.ssh $implementation.ssh }}

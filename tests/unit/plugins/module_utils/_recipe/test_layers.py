@@ -98,7 +98,7 @@ def test_what_the_chart_sees_is_what_helm_shows(room: Path, part: int) -> None:
         file.write_text(to_yaml(values), encoding="utf-8")
     sources = [*map(load, recipes), Source(name="values", data=given[-1])]
     assert all(same(source.data, values) for source, values in zip(sources, given, strict=True))
-    with value_files(task(recipes, given[-1])) as files:
+    with value_files(task(recipes, given[-1]), {}) as files:
         shown = seen(mirror(room, defaults), files)
     mine = coalesce(defaults, layers(sources).values)
     different = [key for key in mine if not same(mine[key], (shown or {}).get(key))]

@@ -29,7 +29,8 @@ ENTRY = Entry(
     controller="tower",
     started="2026-11-21T09:00:00.000Z",
 )
-SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
+SECRETS = "/api/v1/namespaces/team/secrets"
+SECRET = f"{SECRETS}/sh.helm.release.v1.digits.v1"
 PODS = "/api/v1/namespaces/team/pods"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
 
@@ -104,6 +105,19 @@ def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stag
         follower.secure()
     assert "stopped from" in stage.ledger.read()["train"].cause
     assert LEASE not in stage.kube.objects
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_secrets_of_a_run_go_with_it(stage: Stage, installed: bool) -> None:
+    """Also of a step whose controller died before it had installed anything."""
+    stage.ledger.write(ENTRY)
+    if installed:
+        stage.install()
+    ours = {"app.kubernetes.io/managed-by": "mlops.eks", "used-by.mlops.eks/digits": "digits"}
+    for name, labels in (("digits-secrets", ours), ("theirs", {"used-by.mlops.eks/digits": "digits"})):
+        stage.kube.put(f"{SECRETS}/{name}", {"metadata": {"name": name, "labels": labels}})
+    stage.stop()
+    assert [path for path in stage.kube.objects if path.startswith(SECRETS)] == [f"{SECRETS}/theirs"]
 
 
 def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage) -> None:

@@ -1,0 +1,221 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The Kubernetes Secrets that a step brings along: made before its Helm release, removed with it.
+
+A Secret is ours by its labels: `app.kubernetes.io/managed-by`, and one for each Helm release that uses it, whose value
+is the run's release. The last one that lets go removes it. Nothing else in the cluster, and no file, holds its content.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    ConflictError,
+    EksError,
+    ForbiddenError,
+    InvalidInputError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
+
+_MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
+_USED_BY = "used-by.mlops.eks/"
+# How often others may change a Secret between our reading and our writing it.
+_TRIES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One Secret that a step needs, and its content."""
+
+    name: str
+    content: Mapping[str, str] = field(repr=False)
+
+    @property
+    def data(self) -> dict[str, str]:
+        """The content as the API has it."""
+        return {key: base64.b64encode(text.encode()).decode() for key, text in self.content.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSecrets:
+    """The Secrets of one Helm release, which belongs to the run `release`."""
+
+    kube: Kube
+    release: str
+    helm_release: str
+    say: Callable[[str], None]
+
+    def wanted(self, plan: Plan) -> list[Wanted]:
+        """Return the Secrets that a plan needs."""
+        return [Wanted(name=plan.secret, content=plan.parted.secrets)] if plan.parted.secrets else []
+
+    def check(self, plan: Plan, *, upgrade: bool) -> None:
+        """Refuse what could not be made, and a reference to what is not there; nothing is changed.
+
+        Raises:
+            ConflictError: there is a Secret of that name which is not ours.
+            InvalidInputError: the values refer to a Secret that neither is there nor will be made.
+        """
+        wanted = self.wanted(plan)
+        for one in wanted:
+            if (found := self._read(one.name)) is not None:
+                self._demand_ours(one, found)
+        made = {one.name: one.content for one in wanted}
+        for key, name, entry in plan.parted.references:
+            found = self._read(name)
+            # Ours goes before the step is installed, unless that is an upgrade.
+            there = found is not None and (name != plan.secret or upgrade or not _is_ours(found))
+            if entry not in (made.get(name) or {}) and not (there and entry in ((found or {}).get("data") or {})):
+                raise InvalidInputError(self._missing(plan, key, name, entry))
+
+    def make(self, plan: Plan) -> list[str]:
+        """Make or change what a plan needs, and return the names of those whose content has changed.
+
+        Raises:
+            ConflictError: there is a Secret of that name which is not ours; what was made before that is removed.
+        """
+        made: list[str] = []
+        changed: list[str] = []
+        try:
+            for one in self.wanted(plan):
+                before = self._ensure(one)
+                made += [one.name] if before is None else []
+                changed += [one.name] if before not in (None, one.data) else []
+        except EksError:
+            for name in made:
+                self._let_go(name)
+            raise
+        return changed
+
+    def refresh(self, plan: Plan) -> None:
+        """Give the Secrets of an installed release the content of today; what is in their place stays."""
+        try:
+            changed = self.make(plan)
+        except ConflictError as error:
+            self.say(str(error))
+            return
+        for name in changed:
+            self.say(
+                f"Secret {name}: has new content, which containers read when they start. "
+                f"For a server: kubectl rollout restart {str(plan.ref).lower()} --namespace {self.kube.namespace}"
+            )
+
+    def remove(self) -> None:
+        """Let go of every Secret that the release used; those that nobody else uses are deleted."""
+        params = {"labelSelector": f"{_USED_BY}{self.helm_release}={self.release}"}
+        found = self.kube.request("GET", collection("v1", "secrets", self.kube.namespace), params=params)
+        for entry in found.get("items") or ():
+            self._let_go(entry["metadata"]["name"])
+
+    def _ensure(self, wanted: Wanted) -> Mapping[str, str] | None:
+        """Bring one Secret about, and return what its content was before; `None` where there was none."""
+        mine = {_MANAGED: _US, f"{_USED_BY}{self.helm_release}": self.release}
+        for _ in range(_TRIES):
+            found = self._read(wanted.name)
+            if found is None:
+                metadata = {"name": wanted.name, "labels": mine}
+                body = {
+                    "apiVersion": "v1",
+                    "kind": "Secret",
+                    "metadata": metadata,
+                    "type": "Opaque",
+                    "data": wanted.data,
+                }
+                if self._written("POST", collection("v1", "secrets", self.kube.namespace), body):
+                    return None
+                continue
+            self._demand_ours(wanted, found)
+            before, labels = found.get("data") or {}, found["metadata"]["labels"]
+            if before == wanted.data and mine.items() <= labels.items():
+                return dict(before)
+            metadata = {**found["metadata"], "labels": {**labels, **mine}}
+            if self._written("PUT", self._path(wanted.name), {**found, "metadata": metadata, "data": wanted.data}):
+                return dict(before)
+        raise ConflictError(f"Secret {wanted.name}: others change it all the time. Run the same command again.")
+
+    def _let_go(self, name: str) -> None:
+        for _ in range(_TRIES):
+            found = self._read(name)
+            if found is None or not _is_ours(found):
+                return
+            metadata = found["metadata"]
+            labels = {key: one for key, one in metadata["labels"].items() if key != _USED_BY + self.helm_release}
+            if any(key.startswith(_USED_BY) for key in labels):
+                done = self._written("PUT", self._path(name), {**found, "metadata": {**metadata, "labels": labels}})
+            else:
+                same = {"resourceVersion": metadata["resourceVersion"]}
+                done = self._written("DELETE", self._path(name), {"preconditions": same})
+            if done:
+                return
+        raise ConflictError(f"Secret {name}: others change it all the time. Run the same command again.")
+
+    def _written(self, method: str, path: str, body: Document) -> bool:
+        """Return whether a change was made; not if another was faster, so that it has to be read again."""
+        try:
+            self.kube.request(method, path, body=body)
+        except (ConflictError, AbsentError) as error:
+            # There is no namespace to make it in.
+            if method == "POST" and isinstance(error, AbsentError):
+                raise
+            return False
+        return True
+
+    def _demand_ours(self, wanted: Wanted, found: Document) -> None:
+        where = f"Secret {wanted.name} in namespace {self.kube.namespace}"
+        if not _is_ours(found):
+            raise ConflictError(
+                f"{where}: is there already and was not made by this collection; it is not changed. Remove it, "
+                "or refer to it in the values: {secretKeyRef: {name: " + wanted.name + ", key: …}}."
+            )
+        labels = found["metadata"]["labels"]
+        others = sorted({run for key, run in labels.items() if key.startswith(_USED_BY)} - {self.release})
+        if others and (found.get("data") or {}) != wanted.data:
+            raise ConflictError(
+                f"{where}: run {', '.join(others)} uses it with other content. Give yours another name."
+            )
+
+    def _missing(self, plan: Plan, key: str, name: str, entry: str) -> str:
+        if name == plan.secret:
+            return (
+                f"{key}: refers to Secret {name}, which a step makes of the secret itself, and no evidence holds that. "
+                f"Give it again: -e '{{\"recipe_values\": {_nested(key)}}}'"
+            )
+        where = f"namespace {self.kube.namespace}"
+        return (
+            f"{key}: refers to key {entry!r} of Secret {name}, which is not in {where}. Make it, or correct the values."
+        )
+
+    def _read(self, name: str) -> Document | None:
+        try:
+            return self.kube.get(self._path(name))
+        except ForbiddenError:
+            # Where it may not be read it is left to the API to refuse what cannot be done.
+            return None
+
+    def _path(self, name: str) -> str:
+        return item("v1", "secrets", self.kube.namespace, name)
+
+
+def remove_all(kube: Kube, release: str, helm_releases: Iterable[str], say: Callable[[str], None]) -> None:
+    """Remove the Secrets of several Helm releases of one run."""
+    for name in helm_releases:
+        RunSecrets(kube=kube, release=release, helm_release=name, say=say).remove()
+
+
+def _is_ours(found: Document) -> bool:
+    return (found["metadata"].get("labels") or {}).get(_MANAGED) == _US
+
+
+def _nested(key: str) -> str:
+    """Return the JSON that sets a dotted key."""
+    text = '"…"'
+    for part in reversed(key.split(".")):
+        text = f'{{"{part}": {text}}}'
+    return text

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+"""Secrets of a step: in a Secret of its own while it is installed, and nowhere else."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from plays import ROOT, Play, helm_binary, until
+from samples import GATE, JOB, Json, gated, job, server
+from space import Space
+
+pytestmark = pytest.mark.cluster
+
+TOKEN = "hf_CanaryInTheCoalMine42"
+WIDE = "https://me:{{ .Values.hf_token }}@host/"
+# Says what its environment holds in a form that no masking looks for.
+TELL = 'printf %s "$HF_TOKEN" | rev; echo; printf %s "$URL" | rev; echo'
+
+
+def told(recipe: Json, work: str = "process") -> Json:
+    """Return a recipe of the reference system: it reads its token through a template."""
+    env = [{"name": "HF_TOKEN", "value": "{{ .Values.hf_token }}"}, {"name": "URL", "value": WIDE}]
+    return {**recipe, work: {**recipe[work], "env": env}}
+
+
+def holding(space: Space) -> Iterator[str]:
+    """Yield the objects of the namespace that hold the token, in whatever form Helm and Kubernetes keep it."""
+    kinds = "secrets,configmaps,jobs,pods,events,leases,deployments,replicasets"
+    for entry in json.loads(space.kubectl("get", kinds, "-o", "json"))["items"]:
+        texts = [json.dumps(entry)]
+        for value in (entry.get("data") or {}).values() if entry["kind"] == "Secret" else ():
+            data = base64.b64decode(value)
+            if entry["metadata"]["name"].startswith("sh.helm.release"):
+                data = gzip.decompress(base64.b64decode(data))
+            texts.append(data.decode(errors="replace"))
+        if any(TOKEN in text or base64.b64encode(TOKEN.encode()).decode() in text for text in texts):
+            yield f"{entry['kind']}/{entry['metadata']['name']}"
+
+
+def files_with_it(directory: Path) -> list[str]:
+    """Return the files below a directory that hold the token; packages are not looked into, they hold charts."""
+    return [str(path) for path in directory.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+
+
+def start(space: Space, pipeline: Path, *arguments: str, token: str = TOKEN) -> Play:
+    return space.start("train", "-vvv", "--diff", *arguments, pipeline=pipeline, recipe_values={"hf_token": token})
+
+
+def test_a_step_has_its_secret_and_nothing_else_holds_it(space: Space) -> None:
+    pipeline = space.pipeline(train=told(job(TELL, GATE)))
+    predicted = start(space, pipeline, "--check").end()
+    assert space.names("secrets") == []
+    play = start(space, pipeline)
+    until(lambda: space.get("pods", "--field-selector", "status.phase=Running"), "the pod runs")
+    assert list(holding(space)) == ["Secret/run-secrets"]
+    (secret,) = [one for one in space.get("secrets") if one["metadata"]["name"] == "run-secrets"]
+    assert secret["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "mlops.eks", "used-by.mlops.eks/run": "run"}
+    space.open_gate()
+    shown = play.end()
+    assert space.log("train")[:2] == [TOKEN[::-1], f"https://me:{TOKEN}@host/"[::-1]]
+    assert space.names("secrets") == []
+    assert TOKEN not in predicted + shown
+    assert files_with_it(space.runs) == []
+    # A new token is no reason to do it again.
+    assert "skipped: identical step" in start(space, pipeline, token="hf_another_token").end()
+
+
+def test_a_run_repeated_from_its_evidence_asks_for_the_secret(space: Space) -> None:
+    start(space, space.pipeline(train=told(job(TELL)))).end()
+    evidence = space.evidence("train").parent
+    refused = space.play("train", pipeline=evidence, force=True, rc=2)
+    assert "hf_token: refers to Secret run-secrets, which a step makes of the secret itself" in refused
+    space.play("train", pipeline=evidence, force=True, recipe_values={"hf_token": TOKEN})
+    assert space.log("train")[0] == TOKEN[::-1]
+
+
+def test_a_controller_killed_before_helm_leaves_nothing_that_is_not_found(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the Secret and Helm: the next run goes on from there, and so does a stop."""
+    here, helm = space.directory / "helm-is-here", space.directory / "helm"
+    halt = f'if [ "$1" = install ] && [ ! -e {here} ]; then touch {here}; exec sleep 600; fi'
+    helm.write_text(f'#!/bin/bash\n{halt}\nexec {helm_binary()} "$@"\n', encoding="utf-8")
+    helm.chmod(0o755)
+    monkeypatch.setenv("MLOPS_EKS_HELM", str(helm))
+    pipeline = space.pipeline(train=told(job(TELL)))
+    for _ in range(2):
+        here.unlink(missing_ok=True)
+        play = start(space, pipeline)
+        until(here.exists, "Helm is called")
+        play.kill()
+        assert (space.names("secrets"), space.ledger()["train"]["outcome"]) == (["run-secrets"], "running")
+    space.play("stop", release="run")
+    assert space.names("secrets") == []
+    start(space, pipeline).end()
+    assert (space.log("train")[0], space.names("secrets")) == (TOKEN[::-1], [])
+    assert files_with_it(space.runs) == []
+
+
+def test_a_failed_step_and_a_stopped_one_take_their_secret_with_them(space: Space) -> None:
+    start(space, space.pipeline(train=told(job(TELL, "exit 3")))).end(2)
+    assert space.names("secrets") == []
+    play = start(space, space.pipeline("other", train=told(gated())))
+    play.shows("tick 1")
+    assert "other-secrets" in space.names("secrets")
+    space.play("stop", release="other")
+    play.end(2)
+    assert space.names("secrets") == []
+    assert files_with_it(space.runs) == []
+
+
+def test_a_secret_of_somebody_else_is_refused_and_not_changed(space: Space) -> None:
+    space.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "run-secrets"}, "stringData": {"a": "b"}})
+    (before,) = space.get("secrets")
+    refused = start(space, space.pipeline(train=told(job(TELL)))).end(2)
+    assert "Secret run-secrets in namespace" in refused
+    assert "is there already and was not made by this collection" in refused
+    assert space.get("secrets") == [before]
+    assert space.ledger() == {}
+
+
+def test_a_server_keeps_its_secret_while_it_serves(space: Space) -> None:
+    recipe = told(server("here"), "server")
+    pipeline = space.pipeline_of(
+        "run", [{"name": "serve", "chart": "serving/generic-server", "recipe": "s.yaml"}], {"s": recipe}
+    )
+    start(space, pipeline).end()
+    assert list(holding(space)) == ["Secret/run-serve-secrets"]
+    (pod,) = space.names("pods")
+    shown = start(space, pipeline, token="hf_renewed_token").end()
+    assert "Secret run-serve-secrets: has new content, which containers read when they start." in shown
+    # It is not restarted unasked.
+    assert (space.names("pods"), list(holding(space))) == ([pod], [])
+    space.play("stop", release="run")
+    assert space.names("secrets") == []
+
+
+def test_by_hand_a_recipe_is_installed_as_in_the_reference(space: Space) -> None:
+    file = space.directory / "by-hand.yaml"
+    file.write_text(json.dumps(told(job(TELL), "process") | {"hf_token": TOKEN}), encoding="utf-8")
+    command = [helm_binary(), "install", "hand", str(ROOT / "charts" / JOB), "--values", str(file)]
+    where = ["--kubeconfig", space.kubeconfig, "--namespace", space.namespace]
+    subprocess.run([*command, *where], check=True, capture_output=True)
+    (made,) = space.get("jobs")
+    env = made["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert env == [{"name": "HF_TOKEN", "value": TOKEN}, {"name": "URL", "value": f"https://me:{TOKEN}@host/"}]
