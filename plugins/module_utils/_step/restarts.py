@@ -53,5 +53,11 @@ def _followed(pods: list[Document], gone: frozenset[str], *, serves: bool) -> in
 
 
 def _ended(pod: Document) -> float:
-    times = [*(one.finished for one in pod_view.containers(pod)), pod["metadata"].get("deletionTimestamp")]
-    return max([pod_view.created(pod) + 0.5, *map(from_iso, filter(None, times))])
+    """Return when another pod may have been put in its place: it had ended, or its deletion was asked for.
+
+    The stamp of a deletion is when it must be over, which may be long after the pod has ended.
+    """
+    finished = [from_iso(one.finished) for one in pod_view.containers(pod) if one.finished]
+    deleted = pod_view.deleted_since(pod)
+    ends = [*([max(finished)] if finished else []), *([deleted] if deleted is not None else [])]
+    return max(pod_view.created(pod) + 0.5, min(ends, default=0.0))

@@ -61,6 +61,14 @@ def test_an_evicted_pod_that_was_replaced_counts() -> None:
     assert state.restarts == 1
 
 
+def test_an_evicted_pod_that_ended_before_its_grace_period_was_over_counts() -> None:
+    """The stamp of its deletion is when the grace period ends; by then its successor may long have come."""
+    first = born(6, ended(143, 5), name="a", at=1, phase="Failed")
+    t.cast(t.Any, first).entry["metadata"].update(deletionTimestamp=stamp(34), deletionGracePeriodSeconds=30)
+    state, _ = drive([workload(0), first, born(9, RUNS, name="b", at=6, phase="Running")], rules())
+    assert state.restarts == 1
+
+
 def test_a_pod_of_the_same_name_made_anew_by_an_operator() -> None:
     seen = workload(0, kind="PyTorchJob", spec={"pytorchReplicaSpecs": {"Master": {}}})
     first = born(2, RUNS, name="digits-master-0", at=1, uid="u1", restarts=1, phase="Running")
