@@ -87,6 +87,13 @@ def test_a_worker_tells_its_ranks_and_waits_for_them(render: Render, tmp_path: P
     assert said[-2:] == ["143 143", "hook 0"]
 
 
+def test_the_launcher_leaves_the_ranks_all_of_the_grace_period(render: Render, tmp_path: Path) -> None:
+    """An mpirun that is told ends its ranks within two seconds, whatever they are saving."""
+    for seconds, waits in ((1200, 1190), (30, 20), (5, 0)):
+        here = written(render, tmp_path, MPI, {"termination_grace_period_seconds": seconds})
+        assert f"sleep {waits}\n" in here["stop.sh"].read_text()
+
+
 def test_a_launcher_alone_tells_mpirun_in_the_end(render: Render, tmp_path: Path) -> None:
     """Its workers would have told their ranks long before; the ssh that it works through stays."""
     here = written(render, tmp_path, MPI, {})

@@ -9,7 +9,7 @@ import json
 import secrets
 import subprocess
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -172,11 +172,13 @@ class Space:
 
         It may end before it has answered that its gate is open; then its end is the answer.
         """
-        pod = until(self._pod_at_gate, "a pod waits at its gate")
+        pod = until(self.waiting_at_gate, "a pod waits at its gate")
         until(lambda: self._does(pod, f"touch {OPEN}") or pod not in self._running(), f"the gate of pod {pod} opens")
 
-    def _pod_at_gate(self) -> str | None:
-        return next((pod for pod in self._running() if self._does(pod, f"test -e {CLOSED}")), None)
+    def waiting_at_gate(self, *, but: Collection[str] = ()) -> str | None:
+        """Return a pod that waits at its gate, other than those of `but`."""
+        pods = (pod for pod in self._running() if pod not in but)
+        return next((pod for pod in pods if self._does(pod, f"test -e {CLOSED}")), None)
 
     def _running(self) -> list[str]:
         pods = self.get("pods", "--field-selector", "status.phase=Running")

@@ -9,10 +9,12 @@ import json
 import pytest
 from outsiders import noticed
 from plays import until
-from samples import job, saving
+from samples import gated, job, saving
 from space import Space
 
 pytestmark = pytest.mark.cluster
+# With it an eviction fails the Job, as it fails those of other charts: by default it is replaced.
+COUNTS = {"pod_failure_policy": {"rules": []}}
 
 COUNTING = "for i in 1 2 3; do echo step $i/10; sleep 1; done"
 # Seconds: more than a busy machine needs to start a container, to bring a line of its log, or to see that no node fits.
@@ -47,7 +49,7 @@ def test_silence_and_waiting_end_a_step_each_in_its_own_words(space: Space) -> N
 
 
 def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space) -> None:
-    play = space.start("train", pipeline=space.pipeline(train=saving()), retries=1, retry_backoff=1)
+    play = space.start("train", pipeline=space.pipeline(train=saving() | COUNTS), retries=1, retry_backoff=1)
     play.shows("tick 1")
     (first,) = space.names("pods")
     space.evict(first)
@@ -75,9 +77,33 @@ def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space)
     assert space.releases() == []
 
 
+def test_an_evicted_pod_is_replaced_and_is_no_failed_attempt(space: Space) -> None:
+    """Then the program fails by itself, which `backoff_limit: 0` does not forgive, and is to blame for it."""
+    recipes = {"train": gated(), "break": gated("exit 3")}
+    play = space.start("train", pipeline=space.pipeline(**recipes))
+    pods: list[str] = []
+
+    def next_pod() -> str:
+        pods.append(until(lambda: space.waiting_at_gate(but=pods), "a pod is at work"))
+        return pods[-1]
+
+    for _ in recipes:
+        space.evict(next_pod())
+        next_pod()
+        space.open_gate()
+    shown = play.end(2)
+
+    assert len(space.pods_ever()) == 4
+    assert (space.ledger()["train"]["outcome"], space.record("train")["restarts"]) == ("succeeded", 1)
+    cause = space.record("break")["cause"]
+    assert (cause["reason"], cause["object"]) == ("Error", f"Pod/{pods[3]}")
+    assert "it ended with exit code 3" in shown
+    assert space.releases() == []
+
+
 def test_an_eviction_after_the_notice_of_a_spot_interruption_is_told_as_one(space: Space) -> None:
     """In this file, since another eviction on the same node would be taken for one as well."""
-    play = space.start("train", pipeline=space.pipeline(train=saving()))
+    play = space.start("train", pipeline=space.pipeline(train=saving() | COUNTS))
     play.shows("tick 1")
     (found,) = space.get("pods")
     with noticed(space, found["spec"]["nodeName"]):

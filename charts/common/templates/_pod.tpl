@@ -18,6 +18,9 @@ spec:
   {{- with .restartPolicy }}
   restartPolicy: {{ . }}
   {{- end }}
+  {{- if not (kindIs "invalid" $values.termination_grace_period_seconds) }}
+  terminationGracePeriodSeconds: {{ $values.termination_grace_period_seconds | int }}
+  {{- end }}
   {{- with $values.scheduler_name }}
   schedulerName: {{ . }}
   {{- end }}

@@ -50,15 +50,18 @@ done </etc/mpi/hostfile
 
 {{/* mpijob-distributed.stopScript: what runs in a container before its pod is ended. The kubelet would signal only the first process: the
      launcher's bash, which waits for mpirun, or sshd, whose end takes the ranks with it. And an mpirun that is signalled ends its ranks
-     within two seconds. So every worker tells its own ranks, which then have the whole grace period; mpirun ends with them. */}}
+     within two seconds. So every worker tells its own ranks, which then have the whole grace period; mpirun ends with them, and is told
+     only ten seconds before that is over. */}}
 {{- define "mpijob-distributed.stopScript" -}}
+{{- $grace := .Values.termination_grace_period_seconds }}
+{{- $grace = ternary 30 $grace (kindIs "invalid" $grace) | int -}}
 #!/bin/bash
 if [ "$(</proc/1/comm)" = bash ]; then
   # The launcher. bash runs nothing more once mpirun has ended.
   kill -TERM 1
   # Where the launcher alone has to go, its mpirun is left to tell the ranks. The ssh it works through has to stay until then.
   (
-    sleep 20
+    sleep {{ max 0 (sub $grace 10) }}
     for process in /proc/[0-9]*; do
       pid="${process#/proc/}"
       if [ "$pid" != 1 ] && [ "$pid" != "$BASHPID" ] && [ "$(<"$process/comm")" != ssh ]; then
