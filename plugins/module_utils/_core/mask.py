@@ -5,81 +5,144 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import re
+import sys
 import threading
 import typing as t
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.encodings import Form, forms, in_base64, wrapped
 
 _T = t.TypeVar("_T")
 
 MASKED = b"********"
-# Of a value that is a file, a key or a chain of certificates, this many lines are looked for.
-_LINES = 100
-# Shorter lines of such a file are words that other texts have too.
-_LINE = 16
-# So are shorter pieces of base64. `base64` breaks its lines after so many characters.
-_PIECE, _COLUMNS = 7, 76
+# Lines of a secret that is a file, a key or a chain of certificates, that are looked for.
+_LINES = 1000
+# Shorter lines of such a file are words that other texts have too, unless they look like a password.
+_LINE, _PASSWORD = 16, re.compile(rb"(?=.*\d)(?=.*[A-Za-z])\S{8,}(?<!:)")
+# Text is compared in words of so many bytes, as which memory can be read at once. An anchor of almost twice the length
+# holds a whole one, wherever that begins.
+_WORDS: t.Final[Mapping[int, t.Literal["Q", "I"]]] = {8: "Q", 4: "I"}
+# A line in which secrets follow each other without end is given out after so many bytes.
+_HELD = 1 << 20
+
+# The login in an address, and what is called a secret in a file of settings: JSON, YAML, INI, variables, netrc.
+_LOGIN = re.compile(rb"\w://([^/?#\s\"'<>]{1,4096})@")
+_SETTING = re.compile(
+    rb"(?i)(?:passw|passphrase|pwd|token|secret|credential|api_?key|private_?key|access_?key(?!_?id))[\w.-]{0,64}[\"']?"
+    rb"[ \t]{0,8}[:= \t][ \t]{0,8}"
+    rb"(?:\"((?:[^\"\\]|\\.){6,4096})\"|'([^'\n]{6,4096})'|([^\s\"',;{}\[\]|>&][^\s',;{}\[\]|>&]{5,4096}))"
+)
+_INNER = 6
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The forms that are looked for: by width and word that their anchor shows, and those whose anchor is too short."""
+
+    by_word: Mapping[int, Mapping[int, tuple[Form, ...]]] = field(default_factory=dict)
+    short: tuple[Form, ...] = ()
+    longest: int = 0
+
+    def __bool__(self) -> bool:
+        return self.longest > 0
+
+    def with_more(self, found: Iterable[Form]) -> _Index:
+        """Return an index that has these forms too."""
+        by_word = {width: dict(self.by_word.get(width, {})) for width in _WORDS}
+        short, longest = list(self.short), self.longest
+        for form in found:
+            longest = max(longest, form.longest)
+            width = next((width for width in _WORDS if len(form.anchor) >= 2 * width - 1), 0)
+            if not width:
+                short.append(form)
+            for at in range(width):
+                word = int.from_bytes(form.anchor[at : at + width], sys.byteorder)
+                by_word[width][word] = (*by_word[width].get(word, ()), form)
+        return _Index({width: words for width, words in by_word.items() if words}, tuple(short), longest)
+
+    def present(self, text: bytes) -> Iterator[Form]:
+        """Yield the forms whose anchor is in a text. It takes about the same time for one secret and for thousands."""
+        found = set(self.short)
+        for width, forms_of in self.by_word.items():
+            words = memoryview(text)[: len(text) // width * width].cast(_WORDS[width])
+            if not forms_of.keys().isdisjoint(words):
+                found.update(form for word in forms_of.keys() & set(words) for form in forms_of[word])
+        return (form for form in found if form.anchor in text)
+
+    def spans(self, text: bytes) -> list[tuple[int, int]]:
+        """Return where secrets begin and end in a text, in order; they may overlap."""
+        return sorted(match.span() for form in self.present(text) for match in form.regex.finditer(text))
 
 
 class Mask:
     """The secrets known so far. More may be registered while others read; each reader sees all or none of them.
 
-    A secret is found as it is and in base64, also of a text that it is a part of, but for a few bits at its edges; of
-    one that has several lines, each line by itself.
+    A secret is found in all the forms of `encodings`; of one that has several lines, each line by itself. The password
+    of an address is a secret too, and what a file of settings calls one.
     """
 
     def __init__(self, secrets: Iterable[str | bytes] = ()) -> None:
         self._lock = threading.Lock()
-        self._known: frozenset[bytes] = frozenset()
-        self._state: tuple[tuple[bytes, ...], re.Pattern[bytes] | None, int] = ((), None, 0)
+        self._known: set[bytes] = set()
+        self._forms: set[bytes] = set()
+        self._index = _Index()
         self.add(secrets)
 
     def add(self, secrets: Iterable[str | bytes]) -> None:
         """Register secrets; empty ones are none."""
-        found = frozenset(form for secret in secrets for form in _forms(_bytes(secret)))
+        wanted = {_bytes(secret) for secret in secrets}
         with self._lock:
-            if found <= self._known:
-                return
-            self._known |= found
-            # Of two that begin at one place the longer is taken out.
-            forms = tuple(sorted(self._known, key=lambda form: (-len(form), form)))
-            self._state = (forms, re.compile(b"|".join(map(re.escape, forms))), len(forms[0]))
+            fresh = [form for secret in wanted - self._known for form in _forms(secret)]
+            self._known |= wanted
+            new = {form.pattern: form for form in fresh if form.pattern and form.pattern not in self._forms}
+            self._forms |= set(new)
+            if new:
+                self._index = self._index.with_more(new.values())
 
     def data(self, block: bytes) -> bytes:
         """Return a block of whole lines without the secrets."""
-        forms, pattern, _ = self._state
-        # Looking for each is ten times as fast as the pattern, and hardly ever is one there.
-        return pattern.sub(MASKED, block) if pattern and any(form in block for form in forms) else block
+        spans = self._index.spans(block) if self._index else []
+        return _without(block, _merged(spans)) if spans else block
 
     def part(self, piece: bytes) -> tuple[bytes, bytes]:
         """Return the beginning of an unfinished line without the secrets, and the rest that may be half of one."""
-        _, pattern, longest = self._state
-        if pattern is None:
+        index = self._index
+        # What begins before this ends within the piece, if it is a secret.
+        safe = len(piece) - index.longest + 1
+        if not index:
             return piece, b""
-        safe, at, done = len(piece) - longest + 1, 0, []
-        for match in pattern.finditer(piece):
-            if match.start() >= safe:
-                break
-            done += [piece[at : match.start()], MASKED]
-            at = match.end()
-        safe = max(safe, at)
-        return b"".join([*done, piece[at:safe]]), piece[safe:]
+        if safe <= 0:
+            return b"", piece
+        spans = [span for span in index.spans(piece) if span[0] < safe]
+        merged = _merged(spans)
+        if not merged or merged[-1][1] < safe:
+            return _without(piece[:safe], merged), piece[safe:]
+        # What follows may belong to the last one, too.
+        start, end = merged[-1]
+        if len(piece) - start <= _HELD + index.longest:
+            return _without(piece[:start], merged[:-1]), piece[start:]
+        return _without(piece[:end], merged), piece[end:]
 
     def text(self, text: str) -> str:
         """Return a text without the secrets."""
-        if self._state[1] is None:
+        if not self._index:
             return text
-        return self.data(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
+        before = text.encode(errors="surrogatepass")
+        after = self.data(before)
+        return text if after is before else after.decode(errors="surrogatepass")
 
     def is_clean(self, contents: Iterable[bytes]) -> bool:
         """Return whether there is no secret in any of these."""
-        forms, _, _ = self._state
-        return not forms or not any(form in content for content in contents for form in forms)
+        index = self._index
+        return not index or not any(index.spans(content) for content in contents)
 
     def document(self, document: _T) -> _T:
         """Return plain data with the secrets taken out of every string in it, keys included."""
-        return t.cast(_T, self._masked(document)) if self._state[1] else document
+        return t.cast(_T, self._masked(document)) if self._index else document
 
     def _masked(self, value: t.Any) -> t.Any:
         if isinstance(value, str):
@@ -95,23 +158,52 @@ def _bytes(secret: str | bytes) -> bytes:
     return secret.encode(errors="surrogatepass") if isinstance(secret, str) else secret
 
 
-def _forms(secret: bytes) -> set[bytes]:
-    """Return how a secret may stand in a log or a manifest; no form has a line break, as a log is read by lines."""
-    lines = [line.strip() for line in secret.strip().splitlines()]
-    if len(lines) <= 1:
-        return {*lines, *_in_base64(secret)} - {b""}
-    telling = [line for line in lines[:_LINES] if len(line) >= _LINE and not line.startswith(b"-----")]
-    return {*telling, *_in_base64(secret)}
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ordered spans with those that touch as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
 
 
-def _in_base64(secret: bytes) -> Iterator[bytes]:
-    """Yield a secret in base64, and what of that stays the same whatever stands before and after the secret."""
-    whole = base64.b64encode(secret)
-    yield whole
-    for before in range(3):
-        coded = base64.b64encode(bytes(before) + secret)
-        piece = coded[-(-8 * before // 6) : 8 * (before + len(secret)) // 6]
-        if len(piece) >= _PIECE:
-            yield piece
-    for start in range(0, min(len(secret) * 8 // 6, _LINES * _COLUMNS) - _LINE, _COLUMNS):
-        yield whole[start : start + _COLUMNS].rstrip(b"=")
+def _without(text: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    done, at = [], 0
+    for start, end in spans:
+        done += [text[at:start], MASKED]
+        at = end
+    return b"".join([*done, text[at:]])
+
+
+def _forms(secret: bytes) -> Iterator[Form]:
+    """Yield how a secret, and each that is found in it, may stand in a log or a manifest."""
+    for one in {secret, *_inside(secret)}:
+        lines = [line.strip() for line in one.strip().splitlines()]
+        yield from wrapped(one)
+        if len(lines) > 1:
+            yield from in_base64(one)
+            lines = [line for line in lines[:_LINES] if _tells(line)]
+        for line in lines:
+            yield from forms(line)
+
+
+def _tells(line: bytes) -> bool:
+    """Return whether a line of a file is found nowhere else."""
+    return not line.startswith(b"-----") and (len(line) >= _LINE or bool(_PASSWORD.fullmatch(line)))
+
+
+def _inside(secret: bytes) -> Iterator[bytes]:
+    """Yield the passwords in a secret that is an address or a file of settings."""
+    for match in _LOGIN.finditer(secret):
+        login = match[1].partition(b":")[2] or match[1]
+        yield from (one for one in (login, unquote_to_bytes(login)) if len(one) >= _INNER)
+    for match in _SETTING.finditer(secret):
+        value = match[1] or match[2] or match[3].rstrip(b'"')
+        yield value
+        if match[1] and b"\\" in value:
+            try:
+                yield _bytes(json.loads(b'"%b"' % value))
+            except ValueError:
+                continue
