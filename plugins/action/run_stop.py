@@ -18,4 +18,5 @@ class ActionModule(LiveAction):
 
     def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
         """Cancel it."""
-        return run_stop(params, cluster=context.host, check=context.check, say=say)
+        how = {"check": context.check, "private": context.private}
+        return run_stop(params, cluster=context.host, say=say, **how)

@@ -27,6 +27,15 @@ options:
     description: Seconds a request is repeated while the cluster does not answer.
     type: float
     default: 60
+  redact:
+    description:
+      - Secrets that no line, no file of the evidence and no result may show, however they are quoted, escaped or
+        encoded; they are replaced by V(********).
+      - Values of the Kubernetes Secrets that the pods refer to (from 6 characters on), vaulted values among the task's
+        arguments, secrets of the kubeconfig, and values of the environment's variables that are called a token, a
+        password or the like, are taken out without being named.
+    type: list
+    elements: str
 """
 
     HELM = r"""

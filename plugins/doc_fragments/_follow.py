@@ -88,13 +88,6 @@ options:
         said in the record of the step, as C(log_gap).
     type: int
     default: 32
-  redact:
-    description:
-      - Secrets that no line, no file of the evidence and no result may show; they are replaced by V(********).
-      - Values of the Kubernetes Secrets that the pods refer to (from 6 characters on), and vaulted values among the
-        task's arguments, are taken out without being named.
-    type: list
-    elements: str
   run_id:
     description:
       - Name of the run's directory under O(runs_dir). When omitted, a new one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 import typing as t
 from pathlib import Path
@@ -139,6 +140,21 @@ def test_every_text_has_a_rule(name: str) -> None:
     names = importlib.import_module(f"{PLUGINS}.module_utils._core.names")
     assert list(unruled(module(name).ARGUMENT_SPEC, names.OPTIONS[name])) == []
     assert names.OPTIONS[name].keys() <= module(name).ARGUMENT_SPEC.keys()
+
+
+def test_no_secret_leaves_an_entry_point() -> None:
+    """Whoever checks the options of a module takes secrets out of what it says, returns and raises."""
+    lines = [
+        (before, line)
+        for path in (ROOT / "plugins/module_utils").rglob("*.py")
+        for before, line in itertools.pairwise(path.read_text(encoding="utf-8").splitlines())
+        if line.startswith("@checked(")
+    ]
+    assert len(lines) > 10
+    assert {line: before for before, line in lines if before not in ("@redacted", "@errors_redacted")} == {}
+    cluster = [name for name in MODULES if "patience" in module(name).ARGUMENT_SPEC]
+    assert len(cluster) > 5
+    assert [name for name in cluster if "redact" not in module(name).ARGUMENT_SPEC] == []
 
 
 def test_every_entry_point_checks_its_options() -> None:

@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws,
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, DeniedError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
 
 Say = Callable[[str], None]
@@ -22,6 +23,7 @@ _USABLE = ("AVAILABLE", "UPDATING")
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELED")
 
 
+@redacted
 @checked("fsx_export")
 def fsx_export(params: Mapping[str, t.Any], *, check: bool, say: Say, clock: Clock | None = None) -> dict[str, t.Any]:
     """Export the Lustre file systems of a cluster, all at once.

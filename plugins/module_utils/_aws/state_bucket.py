@@ -10,6 +10,7 @@ import typing as t
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 
 _HEADER = "x-amz-bucket-region"
 
@@ -27,6 +28,7 @@ def region_of(aws: Aws, bucket: str) -> str | None:
     return str(reply.get("BucketRegion") or reply["ResponseMetadata"]["HTTPHeaders"].get(_HEADER, "us-east-1"))
 
 
+@redacted
 @checked("state_bucket_info")
 def state_bucket_info(params: dict[str, t.Any]) -> dict[str, t.Any]:
     """Tell whether the bucket `name` is there: by itself, as a list of the account's own lacks one of another account.

@@ -115,7 +115,9 @@ def _repeated(char: str, count: int) -> tuple[bytes, int]:
         return re.escape(char * count).encode(), count
     # As one group with a number, for runs that can be read in several ways: an expression must not try all of these.
     most = {"\\": 8 * count, "'": 2 * count, '"': 2 * count}.get(char, count)
-    times = b"" if most == 1 else b"{%d,%d}" % (count, most)
+    # Of two quotes at the end the second is likely the one around it.
+    few = b"?" if char in "'\"" else b""
+    times = b"" if most == 1 else b"{%d,%d}%b" % (count, most, few)
     return b"(?:%b)%b" % (_ways(char), times), _WIDEST * most * len(char.encode(errors="surrogateescape"))
 
 

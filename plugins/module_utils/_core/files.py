@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 import typing as t
 from pathlib import Path
 
@@ -15,22 +15,35 @@ import yaml
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import teach
 
+# What the user's umask makes of a file that is not private.
+SHARED, PRIVATE = 0o666, 0o600
 
-def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False, mode: int = SHARED) -> None:
     """Replace what is at `path`; a reader sees the old content or the new, never a part.
 
-    What is `private` only its owner may read.
+    What is `private` only its owner may read. Nobody gets a permission that `mode`, the umask or the old file denies.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    mode = (mode & mode_of(path) & (PRIVATE if private else SHARED)) | PRIVATE
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    # The kernel applies the umask, which a process of several threads cannot ask for.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
-        Path(temporary).chmod(0o600 if private else 0o644)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def mode_of(path: Path) -> int:
+    """Return who may read and write a file; of one that is not there, everybody."""
+    try:
+        return path.stat().st_mode & SHARED
+    except FileNotFoundError:
+        return SHARED
 
 
 def to_json(document: t.Any) -> str:

@@ -10,6 +10,7 @@ file comes before a token. The `kubernetes` package, slow to import, is asked on
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import subprocess
@@ -20,8 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ForbiddenError, MissingToolError
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import Access, Section
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    EksError,
+    ForbiddenError,
+    MissingToolError,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import secrets_in
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import Access, Section, access
 
 # A plugin that is silent for so many seconds waits for something that will not come, such as a password.
 _PLUGIN_SECONDS = 60.0
@@ -65,22 +71,35 @@ def pair(user: Section) -> Pair:
     return Pair(user.content("client-certificate") or b"", user.content("client-key") or b"")
 
 
-def login(access: Access) -> Login:
+def secrets_of(kubeconfig: str, context: str | None) -> list[str | bytes]:
+    """Return what in a kubeconfig no error may show; nothing of one that cannot be used, which is said in its time."""
+    try:
+        user = access(kubeconfig, context).user
+        key = user.content("client-key") or b""
+        plugin = user.section("exec")
+        given = plugin.entries("env") if plugin else []
+        said = {str(entry.get("name")): str(entry.get("value")) for entry in given if isinstance(entry, dict)}
+        return [user.text("token"), user.text("password"), key, *secrets_in(said)]
+    except EksError:
+        return []
+
+
+def login(found: Access) -> Login:
     """Return what the context's user says.
 
     Raises:
         InvalidInputError: the user is malformed, or names a file that cannot be read.
     """
-    user = access.user
+    user = found.user
     token, plugin = user.text("token"), user.section("exec")
     if user.section("auth-provider"):
-        return _Library(access)
+        return _Library(found)
     if user.text("tokenFile"):
         return _TokenFile(user)
     if token:
         return _Fixed(Credential(authorization=f"Bearer {token}", pair=pair(user)))
     if plugin:
-        return _Plugin(plugin, access)
+        return _Plugin(plugin, found)
     if user.text("username"):
         both = f"{user.text('username')}:{user.text('password')}".encode()
         return _Fixed(Credential(authorization=f"Basic {base64.b64encode(both).decode()}", pair=pair(user)))
@@ -122,8 +141,8 @@ class _TokenFile:
 class _Plugin:
     """A program that hands out credentials, such as `aws eks get-token`; run again when they have expired."""
 
-    def __init__(self, section: Section, access: Access) -> None:
-        self._section, self._cluster, self._pair = section, access.cluster, pair(access.user)
+    def __init__(self, section: Section, found: Access) -> None:
+        self._section, self._cluster, self._pair = section, found.cluster, pair(found.user)
         self._command = section.text("command")
         if not self._command:
             raise section.mistake("command", "missing")
@@ -185,7 +204,9 @@ class _Plugin:
         return found, until
 
     def _failure(self, said: str) -> ForbiddenError:
-        shown = " ".join([self._command, *self._arguments[:2]])
+        # Its options may hold a token.
+        words = itertools.takewhile(lambda word: not word.startswith("-"), self._arguments[:2])
+        shown = " ".join([self._command, *words])
         where = f"kubeconfig {self._section.file}: {self._section.label}"
         return ForbiddenError(f"{where}: {shown!r}, which must log in to the cluster: {said}", status=401)
 
@@ -206,21 +227,21 @@ def _cluster_info(cluster: Section) -> dict[str, t.Any]:
 class _Library:
     """The old `auth-provider` entries (oidc, gcp), renewed by the `kubernetes` package."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, found: Access) -> None:
         try:
             from kubernetes import client, config
         except ImportError:
             raise MissingToolError(
-                f"kubeconfig {access.user.file}: {access.user.label}.auth-provider needs the Python package "
+                f"kubeconfig {found.user.file}: {found.user.label}.auth-provider needs the Python package "
                 "'kubernetes'. Install it, or log in by an exec plugin."
             ) from None
         self._settings = client.Configuration()
         try:
             config.load_kube_config(  # type: ignore[no-untyped-call]
-                str(access.user.file), access.context, self._settings
+                str(found.user.file), found.context, self._settings
             )
         except (config.ConfigException, TypeError, ValueError, KeyError, AttributeError, OSError) as error:
-            raise access.user.mistake("auth-provider", " ".join(str(error).split())) from error
+            raise found.user.mistake("auth-provider", " ".join(str(error).split())) from error
         self._lock = threading.Lock()
 
     def credential(self) -> Credential:

@@ -13,6 +13,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (
@@ -27,6 +28,7 @@ Say = Callable[[str], None]
 Result = dict[str, t.Any]
 
 
+@redacted
 @checked("go_tool")
 def go_tool(params: Params, *, check: bool, say: Say) -> Result:
     """Build the tools named and return where their programs and sources are."""
@@ -48,6 +50,7 @@ def go_tool(params: Params, *, check: bool, say: Say) -> Result:
     }
 
 
+@redacted
 @checked("container_image")
 def container_image(params: Params, *, check: bool, say: Say) -> Result:
     """Build one image's archive and return where it is."""
@@ -70,6 +73,7 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
     }
 
 
+@redacted
 @checked("native_cluster")
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
@@ -83,6 +87,7 @@ def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     return native.ensure(native.Request.of(dict(params)), check=check, say=say)
 
 
+@redacted
 @checked("kube_apply")
 def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
     """Apply an operator's manifests and wait until it serves."""

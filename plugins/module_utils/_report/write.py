@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
+import operator
 import os
 import time
 import typing as t
@@ -16,8 +18,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._core.files import write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import SHARED, mode_of, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import check_options
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 
@@ -26,6 +29,7 @@ RECORD, PAGE = "run.json", "report.html"
 Changes = dict[str, tuple[str | None, str]]
 
 
+@redacted
 def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callable[[str], None]) -> dict[str, t.Any]:
     """Bring the report of a run up to date and return the task's result.
 
@@ -44,7 +48,8 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
         directory = run_directory(runs_dir, run_id)
         with _locked(directory):
             known = None if check or diff else _outcome_since(asked, directory)
-            outcome, changes = (known, {}) if known else _bring_up_to_date(directory, check=check)
+            mode = _mode(directory)
+            outcome, changes = (known, {}) if known else _bring_up_to_date(directory, mode, check=check)
     except OSError as error:
         raise EksError(
             f"Cannot report run {run_id!r}: {error.filename or runs_dir}: {error.strerror}. "
@@ -52,7 +57,8 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
         ) from error
     if changes:
         say(f"report | {run_id} | {outcome} | {directory / PAGE}")
-    shown = {"diff": [_difference(directory / name, *change) for name, change in changes.items()]} if diff else {}
+    differences = [_difference(directory / name, *change, mode) for name, change in changes.items()]
+    shown = {"diff": differences} if diff else {}
     return {
         "changed": bool(changes),
         "run_id": run_id,
@@ -63,7 +69,12 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
     }
 
 
-def _bring_up_to_date(directory: Path, *, check: bool) -> tuple[str, Changes]:
+def _mode(directory: Path) -> int:
+    """Return who may read the report: whoever may read all that it is made of, as a private step's record."""
+    return functools.reduce(operator.and_, map(mode_of, directory.glob("*/*/step.json")), SHARED)
+
+
+def _bring_up_to_date(directory: Path, mode: int, *, check: bool) -> tuple[str, Changes]:
     begun = time.time_ns()
     collected = collect(directory)
     wanted = {RECORD: json.dumps(collected.document, indent=2) + "\n", PAGE: render(collected.run)}
@@ -72,7 +83,11 @@ def _bring_up_to_date(directory: Path, *, check: bool) -> tuple[str, Changes]:
     }
     if not check:
         for name, (_before, after) in changes.items():
-            write_atomically(directory / name, after)
+            write_atomically(directory / name, after, mode=mode)
+        for name in wanted:
+            # A step that came later may be private.
+            if (wider := mode_of(directory / name)) & ~mode:
+                (directory / name).chmod(wider & mode)
         os.utime(directory / RECORD, ns=(begun, begun))
     return collected.run.outcome, changes
 
@@ -109,9 +124,12 @@ def _current(path: Path) -> str | None:
         return None
 
 
-def _difference(path: Path, before: str | None, after: str) -> dict[str, str]:
-    """Return a diff of the record as it is, and of the page, which is made from it, by size and digest."""
-    show = str if path.name == RECORD else _digest
+def _difference(path: Path, before: str | None, after: str, mode: int) -> dict[str, str]:
+    """Return a diff of the record as it is, and by size and digest of the page, which is made from it.
+
+    A record that only its owner may read is not shown either.
+    """
+    show = str if path.name == RECORD and mode & 0o077 else _digest
     return {
         "before_header": str(path),
         "after_header": str(path),

@@ -16,6 +16,7 @@ CLUSTER: Spec = {
     "context": {"type": "str"},
     "namespace": {"type": "str", "default": "default"},
     "patience": {"type": "float", "default": 60.0},
+    "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 
 FOLLOW: Spec = {
@@ -33,7 +34,6 @@ FOLLOW: Spec = {
     "max_restarts": {"type": "int", "default": 5},
     "logs": {"type": "str", "choices": ["leader", "all", "none"], "default": "leader"},
     "log_streams": {"type": "int", "default": 32},
-    "redact": {"type": "list", "elements": "str", "no_log": True},
     "run_id": {"type": "str"},
     "runs_dir": {"type": "path", "default": "runs"},
 }

@@ -22,6 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import (
     staying,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._step.logs import Logs
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import Secrets
 
 # Seconds between two looks at the pods, and between two lines about them.
 _LOOK, _BETWEEN = 0.5, 60.0
@@ -51,6 +52,10 @@ class Departure:
         self._seen: set[str] = set()
         self._gone: set[str] = set()
         self._synced: set[int] = set()
+        # All of them first: what one of these pods writes may be a secret of another.
+        secrets = Secrets(kube, keeping.mask, say)
+        for pod in self.pods.values():
+            secrets.look(pod)
         for pod in self.pods.values():
             for container in pod_view.containers(pod):
                 if container.has_log:

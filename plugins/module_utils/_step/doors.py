@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,18 +12,20 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cleanup
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
+from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import secrets_of
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
@@ -42,16 +43,17 @@ Params = Mapping[str, t.Any]
 Say = Callable[[str], None]
 
 
-def connect(params: Params, notice: Say = print_nothing) -> Kube:
+def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
     """Return the client of the cluster that `kubeconfig`, `context` and `namespace` name.
 
-    `notice` is told when the cluster does not answer for some seconds.
+    `notice` is told when the cluster does not answer for some seconds; `mask` gets to know the login's secrets.
 
     Raises:
         InvalidInputError: no kubeconfig was given, or it cannot be used.
     """
     if not params["kubeconfig"]:
         raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
+    mask.add(secrets_of(params["kubeconfig"], params["context"]))
     return Kube(
         kubeconfig=params["kubeconfig"],
         context=params["context"],
@@ -76,33 +78,14 @@ def _prefixed(say: Say, cluster: str, name: str) -> Say:
     return lambda line: say(f"{cluster} | {name} | {line}")
 
 
-def _masking(engine: Callable[..., Record]) -> Callable[..., Record]:
-    """Let nothing leave an engine, be it a line, its result or an error, that holds a secret or a control character.
-
-    It gets the `mask` to be used for what it keeps, which may learn more secrets.
-    """
-
-    @functools.wraps(engine)
-    def run(params: Params, *, say: Say, **how: t.Any) -> Record:
-        mask = Mask(params["redact"] or ())
-        try:
-            result = engine(params, say=lambda line: say(plain(mask.text(line))), mask=mask, **how)
-        except EksError as error:
-            error.args, error.details = (mask.text(str(error)),), mask.document(error.details)
-            raise
-        return t.cast(Record, plain_document(mask.document(result)))
-
-    return run
-
-
-@_masking
+@redacted
 @checked("helm_step")
 def helm_step(
     params: Params, *, cluster: str, check: bool, diff: bool, say: Say, mask: Mask, private: bool = False
 ) -> Record:
     """Run one step, or in check mode say what would be done; of what is `private` no log line is returned."""
     told = _prefixed(say, cluster, params["release"])
-    kube = connect(params, told)
+    kube = connect(params, mask, told)
     helm = helm_for(params, kube)
     chart = find(Reference(**{key: params[key] for key in SOURCE}), helm=params["helm_binary"])
     if chart.origin and chart.origin.note:
@@ -115,12 +98,12 @@ def helm_step(
     return {**run.run(), **shown}
 
 
-@_masking
+@redacted
 @checked("workload_wait")
 def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private: bool = False) -> Record:
     """Follow a workload that somebody else submitted; of what is `private` no log line is returned."""
     told = _prefixed(say, cluster, params["name"])
-    kube, clock = connect(params, told), Clock()
+    kube, clock = connect(params, mask, told), Clock()
     kind = _kind(params, kube)
     name, namespace = params["name"], kube.namespace
     ref = refer(kind, name, namespace)
@@ -191,32 +174,34 @@ def _predict(run: StepRun) -> Record:
     }
 
 
+@redacted
 @checked("run_stop")
-def run_stop(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
+def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask, private: bool = False) -> Record:
     """Cancel a run."""
-    kube = connect(params)
+    kube = connect(params, mask)
     release = params["release"]
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
     prefix = f"{cluster} | {release}"
     helm = helm_for(params, kube)
-    return stop(
-        kube, helm, release=release, directory=directory, check=check, say=lambda line: say(f"{prefix} | {line}")
-    )
+    kept = Keeping(directory=directory, mask=mask, private=private)
+    return stop(kube, helm, release=release, kept=kept, check=check, say=lambda line: say(f"{prefix} | {line}"))
 
 
+@redacted
 @checked("run_info")
-def run_info(params: Params) -> Record:
+def run_info(params: Params, *, mask: Mask) -> Record:
     """Return every step of every run the ledgers of the cluster know."""
-    kube = connect(params)
+    kube = connect(params, mask)
     rows = runs(kube, release=params["release"], all_namespaces=params["all_namespaces"], now=Clock().now())
     return {"changed": False, "runs": rows, "table": table(rows)}
 
 
+@redacted
 @checked("cluster_cleanup")
-def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say) -> Record:
+def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask) -> Record:
     """Let a cluster remove what it made outside of itself."""
 
     def told(line: str) -> None:
         say(f"{cluster} | {line}")
 
-    return cleanup(connect(params, told), timeout=params["timeout"], check=check, say=told)
+    return cleanup(connect(params, mask, told), timeout=params["timeout"], check=check, say=told)

@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import PRIVATE, SHARED
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
@@ -49,7 +50,7 @@ class Keeping:
 
     def open(self, path: str, flags: int) -> int:
         """Open a file of the evidence."""
-        return os.open(path, flags, 0o600 if self.private else 0o644)
+        return os.open(path, flags, PRIVATE if self.private else SHARED)
 
 
 @dataclass(frozen=True, kw_only=True)

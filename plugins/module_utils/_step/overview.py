@@ -12,6 +12,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._charts.steps import chart_of, stays
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
@@ -30,6 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import So
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import new_run_id
 
 
+@errors_redacted
 @checked("pipeline_info")
 def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the pipeline with the steps chosen, every one of its recipes checked.

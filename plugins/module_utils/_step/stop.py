@@ -10,7 +10,6 @@ import typing as t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
@@ -61,9 +60,11 @@ class Standing:
 
 
 def stop(
-    kube: Kube, helm: Helm, *, release: str, directory: Path, check: bool, say: Say, clock: Clock | None = None
+    kube: Kube, helm: Helm, *, release: str, kept: Keeping, check: bool, say: Say, clock: Clock | None = None
 ) -> dict[str, t.Any]:
     """Stop everything installed for run `release`: its running step and what it keeps.
+
+    The evidence is kept as `kept` says, in a directory per Helm release.
 
     The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
     ledger that its step was cancelled, and ends. One that is between two steps finds word there before the next.
@@ -79,7 +80,7 @@ def stop(
         former = lock.seize()
         try:
             told = word.leave(ledger, by=socket.gethostname(), at=iso(clock.now()))
-            found = _end(kube, helm, lock, release=release, directory=directory, clock=clock, say=say)
+            found = _end(kube, helm, lock, release=release, kept=kept, clock=clock, say=say)
         finally:
             lock.release()
     said = f"run {release}: {_told(found, former, told, check=check)}"
@@ -88,7 +89,7 @@ def stop(
     return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.releases}
 
 
-def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, clock: Clock, say: Say) -> Standing:
+def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, kept: Keeping, clock: Clock, say: Say) -> Standing:
     """End whatever runs or is kept, and return it."""
     ended = Standing(entries=[], installed=[])
     # Again, as long as there is something: its controller may have written a word more before it missed the lock.
@@ -98,11 +99,12 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
         for name in found.releases:
             # A controller that no longer follows may have left a Helm at work.
             await_helm(partial(revisions, kube, name), clock=clock, say=say)
-            selector, kept = of_release(name), directory / name
+            selector, where = of_release(name), kept.directory / name
             pods = listing.pods(kube, selector)
-            say(f"keeping the evidence of {name}: {len(pods)} pods in {kept}")
-            departures[name] = Departure(kube, pods, [selector], Keeping(directory=kept / "logs"), clock=clock, say=say)
-            _write(departures[name], kept)
+            say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
+            keeping = replace(kept, directory=where / "logs")
+            departures[name] = Departure(kube, pods, [selector], keeping, clock=clock, say=say)
+            _write(departures[name], replace(kept, directory=where))
         lock.secure()
         for name in found.installed:
             say(f"uninstalling {name}")
@@ -112,7 +114,7 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
             orphans.delete(kube, left)
         for name, departure in departures.items():
             departure.complete()
-            _write(departure, directory / name)
+            _write(departure, replace(kept, directory=kept.directory / name))
         ended = ended.and_then(found)
     # Also of a step that had not come to its installation.
     helm_releases = {release, *(entry.helm_release for entry in Ledger(kube, release).read().values())}
@@ -120,9 +122,9 @@ def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, directory: Path, c
     return ended
 
 
-def _write(departure: Departure, directory: Path) -> None:
-    pods = (without_noise(pod) for _, pod in sorted(departure.pods.items()))
-    write_atomically(directory / "pods.yaml", to_yaml_stream(pods))
+def _write(departure: Departure, kept: Keeping) -> None:
+    pods = (kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
+    write_atomically(kept.directory / "pods.yaml", to_yaml_stream(pods), private=kept.private)
 
 
 def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:

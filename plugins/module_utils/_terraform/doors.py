@@ -9,31 +9,26 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted, secrets_in
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.stack import Request, ensure
 
 _PATHS = ("source", "data_dir", "outputs_file")
 _MAPPINGS = ("variables", "env")
 
 
+@redacted
 @checked("terraform_stack")
 def terraform_stack(
-    params: Mapping[str, t.Any], *, cluster: str, check: bool, diff: bool, say: Callable[[str], None]
+    params: Mapping[str, t.Any], *, cluster: str, check: bool, diff: bool, say: Callable[[str], None], mask: Mask
 ) -> dict[str, t.Any]:
     """Bring one stack to the state wanted; what is in `redact`, or sensitive, is neither printed nor returned."""
-    mask = Mask(params["redact"] or ())
     given = {key: value for key, value in params.items() if key != "redact"}
     given |= {key: _path(params[key]) for key in _PATHS} | {key: params[key] or {} for key in _MAPPINGS}
-    try:
-        request = Request(name=cluster, check=check, diff=diff, **given)
-        found = ensure(request, lambda line: say(mask.text(line)), mask)
-    except EksError as error:
-        error.args = (mask.text(str(error)),)
-        error.details = mask.document(error.details)
-        raise
-    return mask.document(found)
+    for settings in (given["env"], given["backend"] or {}):
+        mask.add(secrets_in(settings))
+    return ensure(Request(name=cluster, check=check, diff=diff, **given), say, mask)
 
 
 def _path(text: str | None) -> Path | None:

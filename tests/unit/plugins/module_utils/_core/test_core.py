@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,26 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         write_atomically(path, "\ud800")
     assert path.read_text(encoding="utf-8") == "twö"
     assert [entry.name for entry in path.parent.iterdir()] == ["step.json"]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o027, 0o640), (0o002, 0o664)])
+def test_a_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        write_atomically(tmp_path / "shared", "x")
+        write_atomically(tmp_path / "private", "x", private=True)
+        write_atomically(tmp_path / "bounded", "x", mode=0o640)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == mode
+    assert (tmp_path / "private").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "bounded").stat().st_mode & 0o777 == mode & 0o640
+
+
+def test_a_file_that_is_private_stays_so(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "file", "x", private=True)
+    write_atomically(tmp_path / "file", "y")
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
 
 
 def test_yaml_keeps_order_and_scripts() -> None:

@@ -67,6 +67,23 @@ def test_the_diff_shows_what_became_of_the_record(put: Put) -> None:
     assert page["after_header"] == str(runs / "r" / "report.html")
 
 
+def test_a_report_is_as_private_as_the_most_private_step(put: Put) -> None:
+    runs = put({"outcome": "succeeded", "step": "data"})
+    private = put({"outcome": "succeeded", "step": "train"}, step="02-train") / "r/local/02-train/step.json"
+    report(runs, "r", check=False, diff=False, say=quiet)
+    files = [runs / "r" / name for name in ("run.json", "report.html")]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o644, 0o644]
+    private.chmod(0o600)
+    # Nothing else has changed.
+    assert report(runs, "r", check=False, diff=False, say=quiet)["changed"] is False
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    private.write_text(json.dumps({"outcome": "failed", "step": "train"}), encoding="utf-8")
+    shown = report(runs, "r", check=False, diff=True, say=quiet)["diff"]
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    assert "outcome" not in json.dumps(shown)
+    assert "sha256" in shown[0]["after"]
+
+
 def test_a_changed_or_deleted_file_is_written_again(runs: Path) -> None:
     report(runs, GOOD, check=False, diff=False, say=quiet)
     (runs / GOOD / "run.json").unlink()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import typing as t
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +15,10 @@ from fakes.kube import FakeKube, Glance
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
 from ansible_collections.mlops.eks.plugins.module_utils._step import departure, word
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
@@ -42,6 +46,7 @@ class Stage:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
         self.clock = FakeClock()
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
+        self.kept = Keeping(directory=tmp_path)
         # What the controller does that has not missed the lock yet.
         self.late: t.Callable[[], None] = lambda: None
         # What else happens in the cluster while pods are waited for.
@@ -64,7 +69,7 @@ class Stage:
 
     def stop(self, *, check: bool = False) -> dict[str, t.Any]:
         helm = Helm(binary="helm", kubeconfig="/k", context=None, namespace="team", run=self._run)
-        how = {"directory": self.directory, "check": check, "say": self.said.append, "clock": self.clock}
+        how = {"kept": self.kept, "check": check, "say": self.said.append, "clock": self.clock}
         return stop(self.kube, helm, release="digits", **how)
 
     def pod(self, name: str, **spec: t.Any) -> None:
@@ -137,6 +142,24 @@ def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage)
     assert len(stage.clock.slept) == 4
     pods = (stage.directory / "digits/pods.yaml").read_text(encoding="utf-8")
     assert (pods.count("phase: Running"), pods.count("phase: Failed")) == (1, 1)
+
+
+def test_what_is_kept_holds_no_secret_of_the_pods(stage: Stage) -> None:
+    """The values of the Secrets that its pods take from, and what the user names."""
+    stage.ledger.write(ENTRY)
+    stage.install()
+    data = {"url": base64.b64encode(b"postgres://trainer:p%40ssw0rd@db/runs").decode()}
+    stage.kube.put("/api/v1/namespaces/team/secrets/db", {"metadata": {"name": "db"}, "data": data})
+    said = {"message": "cannot log in as trainer with p@ssw0rd, token " + json.dumps('named/"token"')}
+    container = {"name": "main", "envFrom": [{"secretRef": {"name": "db"}}]}
+    stage.pod("digits-0", containers=[container])
+    stage.kube.objects[f"{PODS}/digits-0"]["status"] = {"phase": "Failed", **said}
+    stage.kept = replace(stage.kept, mask=Mask(['named/"token"']), private=True)
+    stage.stop()
+    file = stage.directory / "digits/pods.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert 'cannot log in as trainer with ********, token "********"' in text
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_pods_that_never_end_are_named(stage: Stage) -> None:
