@@ -15,6 +15,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
 
 API_VERSION, PLURAL = "kueue.x-k8s.io/v1beta2", "workloads"
+# All that Kueue serves before 0.15; what is read here stands at the same places in it.
+OLDER = ("kueue.x-k8s.io/v1beta1",)
 
 
 def gate(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:

@@ -41,24 +41,43 @@ def _made(pool: Document) -> bool:
 
 
 class Kind(t.NamedTuple):
-    """Objects of one kind that matter, when `chosen` says so; `remover` is what must be running for them to go."""
+    """Objects of one kind that matter, when `chosen` says so; `remover` is what must be running for them to go.
+
+    `older` are API versions that an older controller serves in place of `api_version`.
+    """
 
     kind: str
     api_version: str
     plural: str
     remover: str
     chosen: Callable[[Document], bool] = bool
+    older: tuple[str, ...] = ()
 
 
 _BALANCERS = "the load balancer controller"
 SERVICES = Kind("Service", "v1", "services", _BALANCERS, _balanced)
 INGRESSES = Kind("Ingress", "networking.k8s.io/v1", "ingresses", _BALANCERS)
-GATEWAYS = Kind("Gateway", "gateway.networking.k8s.io/v1", "gateways", "the gateway's controller")
+GATEWAYS = Kind(
+    "Gateway",
+    "gateway.networking.k8s.io/v1",
+    "gateways",
+    "the gateway's controller",
+    older=("gateway.networking.k8s.io/v1beta1",),
+)
 VOLUMES = Kind("PersistentVolume", "v1", "persistentvolumes", "the CSI driver", _dynamic)
 CLAIMS = Kind("PersistentVolumeClaim", "v1", "persistentvolumeclaims", "the end of the pods that use it")
-NODE_POOLS = Kind("NodePool", "karpenter.sh/v1", "nodepools", "Karpenter", _made)
-NODE_CLAIMS = Kind("NodeClaim", "karpenter.sh/v1", "nodeclaims", "Karpenter, once the node's pods are gone")
-NODE_CLASSES = Kind("EC2NodeClass", "karpenter.k8s.aws/v1", "ec2nodeclasses", "Karpenter, once its nodes are gone")
+_BEFORE_1 = ("karpenter.sh/v1beta1",)
+NODE_POOLS = Kind("NodePool", "karpenter.sh/v1", "nodepools", "Karpenter", _made, older=_BEFORE_1)
+NODE_CLAIMS = Kind(
+    "NodeClaim", "karpenter.sh/v1", "nodeclaims", "Karpenter, once the node's pods are gone", older=_BEFORE_1
+)
+NODE_CLASSES = Kind(
+    "EC2NodeClass",
+    "karpenter.k8s.aws/v1",
+    "ec2nodeclasses",
+    "Karpenter, once its nodes are gone",
+    older=("karpenter.k8s.aws/v1beta1",),
+)
 BUDGETS = Kind("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets", "its controller")
 _PODS = Kind("Pod", "v1", "pods", "the end of its containers")
 
@@ -95,12 +114,16 @@ class Object(t.NamedTuple):
 
 def every(kube: Kube, kind: Kind) -> list[Object]:
     """Return the chosen objects of a kind in all namespaces, none of a kind that the cluster does not serve."""
-    answer = kube.get(collection(kind.api_version, kind.plural, None)) or {}
-    return [
-        Object(kind, _ref(kind, document["metadata"]), document)
-        for document in answer.get("items") or []
-        if kind.chosen(document)
-    ]
+    for version in (kind.api_version, *kind.older):
+        answer = kube.get(collection(version, kind.plural, None))
+        if answer is not None:
+            served = kind._replace(api_version=version)
+            return [
+                Object(kind, _ref(served, document["metadata"]), document)
+                for document in answer.get("items") or []
+                if kind.chosen(document)
+            ]
+    return []
 
 
 def _ref(kind: Kind, metadata: Mapping[str, t.Any]) -> Ref:

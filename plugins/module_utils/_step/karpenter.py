@@ -17,6 +17,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import
 from ansible_collections.mlops.eks.plugins.module_utils._step import events
 
 API_VERSION, PLURAL = "karpenter.sh/v1", "nodeclaims"
+# Of Karpenter 0.32 to 0.37, with the same conditions.
+OLDER = ("karpenter.sh/v1beta1",)
 # What a node goes through, and what it is until then.
 _STAGES = (
     ("Launched", "is being launched"),

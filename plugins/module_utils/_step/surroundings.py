@@ -9,6 +9,7 @@ asked for again, and there is just less to say.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import typing as t
 from collections.abc import Callable, Collection, Iterable
@@ -36,25 +37,29 @@ _NODES = 5
 
 
 class _Query(t.NamedTuple):
-    """A list: `namespace` is where it is, the step's own when empty, and `None` for what is in none."""
+    """A list: `namespace` is where it is, the step's own when empty, and `None` for what is in none.
+
+    `older` are API versions that an older operator serves in place of `api_version`.
+    """
 
     kind: str
     api_version: str
     plural: str
     namespace: str | None = ""
     fields: str = ""
+    older: tuple[str, ...] = ()
 
 
 # The second of two is asked for only when there is an API for the first.
 _QUERIES: dict[str, tuple[_Query, ...]] = {
-    "queue": (_Query("Workload", kueue.API_VERSION, kueue.PLURAL),),
+    "queue": (_Query("Workload", kueue.API_VERSION, kueue.PLURAL, older=kueue.OLDER),),
     "quotas": (_Query("ResourceQuota", "v1", "resourcequotas"),),
     "claims": (
         _Query("PersistentVolumeClaim", "v1", "persistentvolumeclaims"),
         _Query("Event", "v1", "events", fields="involvedObject.kind=PersistentVolumeClaim"),
     ),
     "nodes": (
-        _Query("NodeClaim", karpenter.API_VERSION, karpenter.PLURAL, namespace=None),
+        _Query("NodeClaim", karpenter.API_VERSION, karpenter.PLURAL, namespace=None, older=karpenter.OLDER),
         # Events of what is in no namespace are in this one.
         _Query("Event", "v1", "events", namespace="default", fields="involvedObject.kind=NodeClaim,type=Warning"),
     ),
@@ -67,6 +72,8 @@ class Surroundings:
     def __init__(self, kube: Kube, deliver: Callable[[SurroundingsSeen], None]) -> None:
         self._kube, self._deliver = kube, deliver
         self._denied: set[_Query] = set()
+        # The version in which each was found.
+        self._served: dict[_Query, str] = {}
         self._next, self._pause = 0.0, _SOONEST
         self._seen: frozenset[str] = frozenset()
         self._thread: threading.Thread | None = None
@@ -94,15 +101,24 @@ class Surroundings:
         self._deliver(SurroundingsSeen(at=at, entries=entries))
 
     def _list(self, query: _Query) -> list[Document]:
-        namespace = self._kube.namespace if query.namespace == "" else query.namespace
-        params = {"fieldSelector": query.fields} if query.fields else None
+        served = self._served.get(query)
         try:
-            answer = self._kube.request("GET", collection(query.api_version, query.plural, namespace), params=params)
-        except (AbsentError, ForbiddenError):
+            for version in (served,) if served else (query.api_version, *query.older):
+                with contextlib.suppress(AbsentError):
+                    found = self._ask(query, version)
+                    self._served[query] = version
+                    return found
             self._denied.add(query)
-            return []
+        except ForbiddenError:
+            self._denied.add(query)
         except EksError:
             return []
+        return []
+
+    def _ask(self, query: _Query, api_version: str) -> list[Document]:
+        namespace = self._kube.namespace if query.namespace == "" else query.namespace
+        params = {"fieldSelector": query.fields} if query.fields else None
+        answer = self._kube.request("GET", collection(api_version, query.plural, namespace), params=params)
         # Items of a list do not carry their own kind.
         return [{**entry, "kind": query.kind} for entry in answer.get("items") or []]
 

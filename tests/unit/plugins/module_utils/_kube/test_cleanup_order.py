@@ -193,3 +193,14 @@ def test_what_was_deleted_and_does_not_go_is_told_with_the_command_that_gives_it
         api.clean(timeout=20.0)
     patch = """--type=merge --patch='{"metadata": {"finalizers": null}}'"""
     assert f"give NodeClaim gpu-1 up (kubectl patch nodeclaims.karpenter.sh gpu-1 {patch})" in str(refused.value)
+
+
+def test_nodes_of_a_karpenter_before_1_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("NodePool", "NodeClaim", "EC2NodeClass"):
+        root, plural, namespaced = KINDS[kind]
+        monkeypatch.setitem(KINDS, kind, (f"{root}beta1", plural, namespaced))
+    api = Api()
+    paths = [api.add(kind, "gpu") for kind in ("NodePool", "NodeClaim", "EC2NodeClass")]
+    assert names(api.clean()) == ["NodePool gpu", "NodeClaim gpu", "EC2NodeClass gpu"]
+    assert api.deleted == paths
+    assert paths[0] == "/apis/karpenter.sh/v1beta1/nodepools/gpu"

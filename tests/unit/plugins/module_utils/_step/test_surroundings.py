@@ -20,6 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.surroundings impor
 CLAIMS = "/api/v1/namespaces/team/persistentvolumeclaims"
 EVENTS = "/api/v1/namespaces/team/events"
 NODE_CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
+OLD_NODE_CLAIMS = "/apis/karpenter.sh/v1beta1/nodeclaims"
 NODE_EVENTS = "/api/v1/namespaces/default/events"
 
 
@@ -106,10 +107,25 @@ def test_a_change_makes_the_looks_frequent_again() -> None:
 
 @pytest.mark.parametrize("error", [AbsentError("no such API"), ForbiddenError("no rights", status=403)])
 def test_what_is_not_there_or_not_allowed_is_asked_for_once(error: Exception) -> None:
-    around = Around(Listing({NODE_CLAIMS: error}))
+    around = Around(Listing({NODE_CLAIMS: error, OLD_NODE_CLAIMS: error}))
     assert NODE_CLAIMS in around.look(waiting(), 6)
     assert around.seen[0].entries == ()
     assert around.look(waiting(), 300) == []
+
+
+def test_an_older_operator_is_asked_by_the_version_it_serves() -> None:
+    around = Around(Listing({NODE_CLAIMS: AbsentError("no such API"), OLD_NODE_CLAIMS: [entry("gpu-1")]}))
+    assert around.look(waiting(), 6) == [NODE_CLAIMS, OLD_NODE_CLAIMS, NODE_EVENTS]
+    assert [one["kind"] for one in around.seen[0].entries] == ["NodeClaim"]
+    assert around.look(waiting(), 300) == [OLD_NODE_CLAIMS, NODE_EVENTS]
+
+
+def test_kueue_is_asked_by_the_version_it_serves() -> None:
+    new, old = (f"/apis/kueue.x-k8s.io/{version}/namespaces/team/workloads" for version in ("v1beta2", "v1beta1"))
+    around = Around(Listing({new: AbsentError("no such API"), old: [entry("job-digits")]}))
+    queued = replace(start(rules(), BEGIN), workload={"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}})
+    assert around.look(queued, 6)[:2] == [new, old]
+    assert [one["kind"] for one in around.seen[0].entries] == ["Workload"]
 
 
 def test_silent_waiting_costs_few_requests() -> None:
