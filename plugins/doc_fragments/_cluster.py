@@ -42,7 +42,9 @@ options:
 options:
   helm_binary:
     description:
-      - Path of the C(helm) program.
+      - Path of the C(helm) program, of version 4.
       - When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
+      - Of Helm's own variables only those count that say where it keeps logins, repositories, plugins and caches, such
+        as E(HELM_REGISTRY_CONFIG) and E(HELM_REPOSITORY_CONFIG). Proxies and certificates count as for any program.
     type: path
 """

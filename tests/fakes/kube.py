@@ -61,6 +61,7 @@ class FakeKube(Kube):
         params: t.Mapping[str, t.Any] | None = None,
         body: t.Any = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> Document:
         with self.one_by_one:
             return self._answer(method, path, params, body, content_type)
@@ -70,6 +71,8 @@ class FakeKube(Kube):
     ) -> Document:
         if path.startswith("/apis/authorization.k8s.io/v1/selfsubject"):
             return self._review(path.rpartition("/")[2], body["spec"])
+        if path == "/version":
+            return {"gitVersion": "v1.35.3"}
         if path == "/api/v1":
             return {"resources": [{"kind": kind, "name": plural, "namespaced": True} for kind, plural in _CORE]}
         found = _KNOWN.fullmatch(path)

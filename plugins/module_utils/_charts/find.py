@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import
 from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import demand_supported, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._recipe import chart as charts
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, Origin
 
@@ -77,7 +77,7 @@ def _given(reference: Reference, store: Store, helm: str | None) -> tuple[Given,
 
 def _fetch(reference: Reference, store: Store, helm: str | None) -> Given:
     with tempfile.TemporaryDirectory(prefix="chart-") as scratch:
-        program = find_helm(helm)
+        program = demand_supported(find_helm(helm))
         if reference.kind == "git":
             return git_source.fetch(reference, store, Path(scratch), helm=program, git=shutil.which("git"))
         return helm_source.fetch(reference, store, Path(scratch), helm=program)

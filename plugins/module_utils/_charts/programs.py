@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import typing as t
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import REMEDY, Reference, without_login
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import environment
 
 # Seconds a source may take; a chart has a few kilobytes, the tree it stands in may have more.
 PATIENCE = 300.0
@@ -40,15 +40,15 @@ class UnreachableSourceError(SourceError):
 def ask(argv: Sequence[str | Path], *, patience: float = PATIENCE) -> Answer:
     """Run a program that asks nobody anything, in a language that can be recognised."""
     # Variables by which git tells its hooks where they are: this is another repository.
-    environment = {key: value for key, value in os.environ.items() if key not in _GIT_PLACES}
-    environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
-    environment.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    variables = {key: value for key, value in environment().items() if key not in _GIT_PLACES}
+    variables |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    variables.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
     command = [str(part) for part in argv]
     try:
         # Without a terminal of its own, so that no password is asked for at it.
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False,
-            env=environment, start_new_session=True, timeout=patience, stdin=subprocess.DEVNULL,
+            env=variables, start_new_session=True, timeout=patience, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return Answer(False, "", f"no answer within {patience:g} s")

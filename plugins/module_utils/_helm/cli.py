@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     MissingToolError,
     UnreachableError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import write_atomically
 
 
 class Completed(t.NamedTuple):
@@ -41,11 +44,45 @@ class Run(t.Protocol):
     def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed: ...
 
 
+# Where Helm keeps what a user has told it: logins, repositories, plugins, and what it has fetched.
+_PLACES = (
+    "HELM_CACHE_HOME",
+    "HELM_CONFIG_HOME",
+    "HELM_CONTENT_CACHE",
+    "HELM_DATA_HOME",
+    "HELM_NO_PLUGINS",
+    "HELM_PLUGINS",
+    "HELM_REGISTRY_CONFIG",
+    "HELM_REPOSITORY_CACHE",
+    "HELM_REPOSITORY_CONFIG",
+)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of Helm: ours, without what would lead it to another cluster, namespace or storage.
+
+    `HELM_DRIVER`, `HELM_KUBE…`, `HELM_NAMESPACE` and their like count before the kubeconfig, or where we look for
+    releases. Proxies, certificates and what exec plugins read stay.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name != "KUBECONFIG" and (not name.startswith("HELM_") or name in _PLACES)
+    }
+
+
 def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
     """Run `argv` without a shell and capture its output."""
     # A session of its own: Ctrl-C at the terminal must not stop Helm half-way through an install.
     done = subprocess.run(
-        argv, input=stdin, capture_output=True, text=True, check=False, start_new_session=True, errors="replace"
+        argv,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        errors="replace",
+        env=environment(),
     )
     return Completed(done.returncode, done.stdout, done.stderr)
 
@@ -64,6 +101,55 @@ def find_helm(given: str | None = None) -> str:
     raise MissingToolError("helm: not found on PATH. Install Helm 4, or run 'make tools' to build it.")
 
 
+def demand_supported(binary: str) -> str:
+    """Return `binary`, which is Helm 4. What has been found to be is remembered until the file changes.
+
+    Raises:
+        MissingToolError: it is another version, or no Helm.
+    """
+    path = Path(binary).resolve()
+    about = path.stat()
+    key = hashlib.sha256(f"{path}:{about.st_size}:{about.st_mtime_ns}".encode()).hexdigest()[:32]
+    known = cache_dir() / "helm-versions" / key
+    if known.exists():
+        return binary
+    found = _version(binary)
+    if not re.match(r"v4\.", found):
+        raise MissingToolError(
+            f"{binary}: Helm 4 is needed, found {found or 'a program that tells no version'}. Install Helm 4, or name "
+            "one by helm_binary or MLOPS_EKS_HELM."
+        )
+    # It is asked again next time where this cannot be written.
+    with contextlib.suppress(OSError):
+        write_atomically(known, found)
+    return binary
+
+
+def _version(binary: str) -> str:
+    try:
+        return run_program([binary, "version", "--template", "{{.Version}}"]).stdout.strip()[:40]
+    except OSError as error:
+        raise MissingToolError(f"{binary}: cannot be run: {error.strerror}. Install Helm 4.") from error
+
+
+# One argument may have 128 KiB, and operators bring thousands of kinds.
+_AT_ONCE = 500
+
+
+class Capabilities(t.NamedTuple):
+    """What templates may ask of the target: its version, and the API versions and kinds it serves."""
+
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+
+    def flags(self) -> list[str]:
+        """Return them as Helm is told of them."""
+        version = ["--kube-version", self.kube_version] if self.kube_version else []
+        parts = range(0, len(self.api_versions), _AT_ONCE)
+        served = [",".join(self.api_versions[start : start + _AT_ONCE]) for start in parts]
+        return [*version, *(flag for some in served for flag in ("--api-versions", some))]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Helm:
     """Helm 4 for one cluster and namespace."""
@@ -74,17 +160,22 @@ class Helm:
     namespace: str
     run: Run = run_program
 
-    def template(self, release: str, chart: Path, files: Sequence[Path]) -> str:
-        """Return the manifests as YAML text, rendered without asking the cluster."""
-        return self._helm("template", release, str(chart), *_values(files), cluster=False)
+    def template(
+        self, release: str, chart: Path, files: Sequence[Path], capabilities: Capabilities | None = None
+    ) -> str:
+        """Return the manifests as YAML text, rendered without asking the cluster, for one with these capabilities."""
+        more = capabilities.flags() if capabilities else ()
+        return self._helm("template", release, str(chart), *_values(files), more=more, cluster=False)
 
     def install(
         self, release: str, chart: Path, files: Sequence[Path], *, labels: Mapping[str, str], upgrade: bool = False
     ) -> None:
         """Install (or upgrade) without waiting: Helm's wait calls an MPIJob ready the moment it exists."""
         marks = ",".join(f"{key}={value}" for key, value in labels.items())
+        # Without it, an upgrade without values keeps those of the release.
+        values = [*(["--reset-values"] if upgrade else []), *_values(files)]
         verb = "upgrade" if upgrade else "install"
-        self._helm(verb, release, str(chart), *_values(files), "--labels", marks, "--description", "mlops.eks step")
+        self._helm(verb, release, str(chart), *values, "--labels", marks, "--description", "mlops.eks step")
 
     def uninstall(self, release: str) -> None:
         """Delete the release; its objects go in the background.
@@ -102,12 +193,13 @@ class Helm:
         """Go back to `revision`."""
         self._helm("rollback", release, str(revision))
 
-    def _helm(self, *arguments: str, cluster: bool = True) -> str:
+    def _helm(self, *arguments: str, more: Sequence[str] = (), cluster: bool = True) -> str:
+        """Run Helm; `more` arguments are too long for a message."""
         argv = [self.binary, *arguments, "--namespace", self.namespace]
         if cluster:
             argv += ["--kubeconfig", self.kubeconfig]
             argv += ["--kube-context", self.context] if self.context else []
-        done = self.run(argv)
+        done = self.run([*argv, *more])
         if done.rc != 0:
             raise translate(done.stderr, argv=argv, rc=done.rc)
         return done.stdout

@@ -33,6 +33,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.connection import 
 Document = dict[str, t.Any]
 Params = Mapping[str, str | int]
 
+JSON = "application/json"
 _RETRIED = (429, 500, 502, 503, 504)
 # A watch is closed by the server after this many seconds and opened again: few requests, yet no socket lives for ever.
 WATCH_SECONDS = 540
@@ -96,7 +97,8 @@ class Kube:
         *,
         params: Params | None = None,
         body: t.Any = None,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> Document:
         """Send one request, repeated with back-off while the cluster is away, and return the JSON answer.
 
@@ -108,7 +110,7 @@ class Kube:
         deadline = self.clock.now() + self.patience
         for attempt in itertools.count(1):
             try:
-                return self._parsed(self._once(method, path, params, payload, content_type).data)
+                return self._parsed(self._once(method, path, params, payload, content_type, accept=accept).data)
             except (BusyError, ForbiddenError) as error:
                 left = deadline - self.clock.now()
                 if left <= 0 or not self._may_repeat(error, attempt):
@@ -148,14 +150,13 @@ class Kube:
         Raises:
             BusyError: no answer, or one that asks for patience. ClusterError: the server refused.
         """
-        kind = "application/json"
         try:
-            return self._once("GET", path, params, None, kind, stream=True, read_timeout=read_timeout)
+            return self._once("GET", path, params, None, JSON, stream=True, read_timeout=read_timeout)
         except ForbiddenError as error:
             if error.details.get("status") != 401:
                 raise
         # The credentials are new ones by now.
-        return self._once("GET", path, params, None, kind, stream=True, read_timeout=read_timeout)
+        return self._once("GET", path, params, None, JSON, stream=True, read_timeout=read_timeout)
 
     def _once(
         self,
@@ -165,11 +166,12 @@ class Kube:
         payload: bytes | None,
         content_type: str,
         *,
+        accept: str = JSON,
         stream: bool = False,
         read_timeout: float = _READ_TIMEOUT,
     ) -> urllib3.BaseHTTPResponse:
         connection = self._connection
-        headers = {"Accept": "application/json", "Content-Type": content_type}
+        headers = {"Accept": accept, "Content-Type": content_type}
         target = f"{path}?{urlencode(params)}" if params else path
         try:
             response = connection.send(

@@ -1,15 +1,16 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the API server calls a kind in its paths: asked of it, not guessed."""
+"""What the API server is and serves, and what it calls a kind in its paths: asked of it, not guessed."""
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Iterator
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, EksError, UnreachableError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import JSON, Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import group
 
 
@@ -36,3 +37,47 @@ def discover(kube: Kube, api_version: str, kind: str) -> Resource:
     if kind not in found:
         raise AbsentError(f"{kind} ({api_version}): the cluster knows no such kind.{did_you_mean(kind, found)}")
     return Resource(plural=str(found[kind]["name"]), namespaced=bool(found[kind].get("namespaced")))
+
+
+# All groups in one answer, of Kubernetes 1.26 and newer; an older one answers with the names of the groups.
+_AGGREGATED = ",".join(
+    [*(f"{JSON};g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")), JSON]
+)
+
+
+def server_version(kube: Kube) -> str:
+    """Return the version of the API server, such as `v1.35.3`; `""` where it may not be read."""
+    return str((_optional(kube, "/version") or {}).get("gitVersion") or "")
+
+
+def api_versions(kube: Kube) -> tuple[str, ...]:
+    """Return the API versions the cluster serves, and the kinds in each as `apps/v1/Deployment`, as Helm lists them."""
+    found: set[str] = set()
+    for root in ("/api", "/apis"):
+        answer = _optional(kube, root, accept=_AGGREGATED) or {}
+        for entry in answer.get("items") or ():
+            found |= set(_of_group(entry))
+        for entry in answer.get("groups") or ():
+            found |= {str(version["groupVersion"]) for version in entry.get("versions") or ()}
+    return tuple(sorted(found))
+
+
+def _of_group(entry: Document) -> Iterator[str]:
+    name = (entry.get("metadata") or {}).get("name") or ""
+    for version in entry.get("versions") or ():
+        full = f"{name}/{version['version']}" if name else str(version["version"])
+        yield full
+        for resource in version.get("resources") or ():
+            for one in (resource, *(resource.get("subresources") or ())):
+                if kind := (one.get("responseKind") or {}).get("kind"):
+                    yield f"{full}/{kind}"
+
+
+def _optional(kube: Kube, path: str, **how: t.Any) -> Document | None:
+    """Return an answer that only makes ours more exact."""
+    try:
+        return kube.request("GET", path, **how)
+    except UnreachableError:
+        raise
+    except EksError:
+        return None

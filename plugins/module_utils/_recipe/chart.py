@@ -141,3 +141,10 @@ def files(directory: Path, prefix: str = "") -> Iterator[tuple[str, Path]]:
             yield f"{prefix}{entry.name}", entry
         else:
             raise SourceError(f"chart file {entry}: neither a file nor a link to one. Remove it.")
+
+
+def asks_capabilities(path: Path) -> bool:
+    """Return whether templates of a chart may ask what the cluster serves; a packed chart in it may."""
+    # That it demands a version of Kubernetes, in Chart.yaml, is none of it.
+    inside = (file for name, file in files(path) if name.endswith(".tgz") or "templates/" in name)
+    return any(file.suffix == ".tgz" or b"Capabilities" in file.read_bytes() for file in inside)

@@ -16,7 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, demand_supported, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cleanup
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import secrets_of
@@ -66,7 +66,7 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
 def helm_for(params: Params, kube: Kube) -> Helm:
     """Return Helm for the same cluster and namespace."""
     return Helm(
-        binary=find_helm(params["helm_binary"]),
+        binary=demand_supported(find_helm(params["helm_binary"])),
         kubeconfig=str(Path(params["kubeconfig"]).expanduser()),
         context=params["context"],
         namespace=kube.namespace,

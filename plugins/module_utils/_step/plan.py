@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Capabilities, Helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import api_versions, server_version
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, asks_capabilities
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
@@ -103,7 +104,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
         AbsentError: the cluster does not know the workload's kind.
     """
     with value_files(task, draft.parted.overlay) as files:
-        text = helm.template(task.helm_release, draft.chart.path, files)
+        text = helm.template(task.helm_release, draft.chart.path, files, _capabilities(draft, kube))
     manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
@@ -115,6 +116,12 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
         workload=workload,
         ref=refer(kind, workload["metadata"]["name"], task.namespace),
     )
+
+
+def _capabilities(draft: Draft, kube: Kube) -> Capabilities:
+    """Return what the chart's templates would see of the cluster when they are installed, as far as they look."""
+    asks = asks_capabilities(draft.chart.path) or "Capabilities" in json.dumps(draft.values)
+    return Capabilities(server_version(kube), api_versions(kube) if asks else ())
 
 
 def _check_spec(workload: Document, kind: Kind, chart: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import ask
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
     CommandError,
@@ -20,8 +21,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     UnreachableError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import (
+    Capabilities,
     Completed,
     Helm,
+    demand_supported,
     find_helm,
     run_program,
     translate,
@@ -114,7 +117,7 @@ def test_argument_lists() -> None:
     one = helm(spy)
     assert one.template("r", Path("/c"), FILES) == "a: 1\n"
     one.install("r", Path("/c"), FILES, labels={"mlops.eks/step": "train", "x": "y"})
-    one.install("r", Path("/c"), [], labels={}, upgrade=True)
+    one.install("r", Path("/c"), FILES, labels={}, upgrade=True)
     one.uninstall("r")
     one.rollback("r", 3)
     marks = ["--labels", "mlops.eks/step=train,x=y", "--description", "mlops.eks step"]
@@ -122,7 +125,7 @@ def test_argument_lists() -> None:
         ["helm", "template", "r", "/c", *VALUES, "--namespace", "team"],
         ["helm", "install", "r", "/c", *VALUES, *marks, *WHERE],
     ]
-    assert spy.argv[2][:4] == ["helm", "upgrade", "r", "/c"]
+    assert spy.argv[2][:9] == ["helm", "upgrade", "r", "/c", "--reset-values", *VALUES]
     assert spy.argv[3:] == [
         ["helm", "uninstall", "r", "--ignore-not-found", "--debug", *WHERE],
         ["helm", "rollback", "r", "3", *WHERE],
@@ -190,3 +193,61 @@ def test_find_helm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLOPS_EKS_HELM", named)
     assert find_helm() == named
     assert find_helm(program("given")) == str(tmp_path / "given")
+
+
+def test_templates_are_told_what_the_cluster_is() -> None:
+    spy, kinds = Spy(), tuple(f"example.org/v1/Kind{number}" for number in range(501))
+    helm(spy).template("r", Path("/c"), [], Capabilities("v1.35.3", ("apps/v1", "apps/v1/Deployment")))
+    told = ["--kube-version", "v1.35.3", "--api-versions", "apps/v1,apps/v1/Deployment"]
+    assert spy.argv[0] == ["helm", "template", "r", "/c", "--namespace", "team", *told]
+    assert Capabilities("", kinds).flags()[2:] == ["--api-versions", kinds[500]]
+    assert Capabilities().flags() == []
+
+
+def test_a_failure_does_not_show_all_kinds_of_the_cluster() -> None:
+    with pytest.raises(CommandError) as caught:
+        helm(Spy(rc=1)).template("r", Path("/c"), [], Capabilities("v1.35.3", ("apps/v1",)))
+    assert "--api-versions" not in caught.value.details["command"]
+
+
+def test_helm_works_where_it_is_told_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    led_away = {
+        "HELM_DRIVER": "memory", "HELM_NAMESPACE": "x", "HELM_KUBEAPISERVER": "https://other", "HELM_KUBETOKEN": "",
+        "HELM_KUBECONTEXT": "other", "HELM_KUBEASUSER": "other", "HELM_DEBUG": "true", "HELM_MAX_HISTORY": "1",
+        "KUBECONFIG": "/other",
+    }  # fmt: skip
+    kept = {
+        "HELM_REGISTRY_CONFIG": "/registry.json", "HELM_REPOSITORY_CACHE": "/cache", "HELM_PLUGINS": "/plugins",
+        "HTTPS_PROXY": "http://proxy", "NO_PROXY": "10.0.0.0/8", "SSL_CERT_FILE": "/ca.pem", "AWS_PROFILE": "train",
+    }  # fmt: skip
+    for name, value in (led_away | kept).items():
+        monkeypatch.setenv(name, value)
+    seen = dict(line.split("=", 1) for line in run_program(["env"]).stdout.splitlines() if "=" in line)
+    assert not led_away.keys() & seen.keys()
+    assert kept.items() <= seen.items()
+
+
+def test_sources_of_charts_are_asked_with_the_same_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELM_DEBUG", "true")
+    monkeypatch.setenv("HELM_REGISTRY_CONFIG", "/registry.json")
+    seen = ask(["env"]).stdout.splitlines()
+    assert "HELM_REGISTRY_CONFIG=/registry.json" in seen
+    assert "HELM_DEBUG=true" not in seen
+
+
+def test_only_helm_4_is_supported_and_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLOPS_EKS_CACHE", str(tmp_path / "cache"))
+
+    def program(version: str) -> str:
+        path = tmp_path / "helm"
+        path.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/asked\n{version}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    for said, found in (("echo v3.19.0", "v3.19.0"), ("echo v5.0.0", "v5.0.0"), ("exit 1", "a program that tells no")):
+        with pytest.raises(MissingToolError, match=f"Helm 4 is needed, found {found}"):
+            demand_supported(program(said))
+    (tmp_path / "asked").unlink()
+    four = program("echo v4.2.4")
+    assert [demand_supported(four), demand_supported(four)] == [four, four]
+    assert (tmp_path / "asked").read_text(encoding="utf-8").splitlines() == ["asked"]
