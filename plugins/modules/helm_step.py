@@ -85,6 +85,13 @@ options:
     description: Run the step even if it succeeded before, and replace what is installed.
     type: bool
     default: false
+  allow_lookup:
+    description:
+      - Whether templates in values may call C(lookup), which reads any object that whoever runs the play may read, or
+        what could call it under a computed name (C(tpl), C(set), C(merge), C(include) with data of its own).
+      - A chart's own templates may always do so.
+    type: bool
+    default: false
   replace:
     description: Replace a release that still runs with other values, instead of refusing.
     type: bool
@@ -245,6 +252,7 @@ ARGUMENT_SPEC = {
     "workload": {"type": "str"},
     "cleanup": {"type": "str", "choices": ["always", "on_success", "never"], "default": "always"},
     "force": {"type": "bool", "default": False},
+    "allow_lookup": {"type": "bool", "default": False},
     "replace": {"type": "bool", "default": False},
     "after": {"type": "list", "elements": "str"},
     "pipeline": {"type": "str"},

@@ -33,6 +33,13 @@ options:
   recipe_values:
     description: Values merged over the recipes of the chosen steps, to be checked with them.
     type: dict
+  allow_lookup:
+    description:
+      - Whether templates in values may call C(lookup), which reads any object that whoever runs the play may read, or
+        what could call it under a computed name (C(tpl), C(set), C(merge), C(include) with data of its own).
+      - A chart's own templates may always do so.
+    type: bool
+    default: false
   release:
     description: Name of the run. When omitted, the pipeline's name.
     type: str
@@ -74,6 +81,7 @@ ARGUMENT_SPEC = {
     "only_steps": {"type": "list", "elements": "str"},
     "recipe_values": {"type": "dict"},
     "release": {"type": "str"},
+    "allow_lookup": {"type": "bool", "default": False},
 }
 
 

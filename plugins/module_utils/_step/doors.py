@@ -24,7 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences
-from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import keeping
+from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import claim, keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
@@ -91,6 +91,7 @@ def helm_step(
     if chart.origin and chart.origin.note:
         told(chart.origin.note)
     task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
+    claim(task)
     run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
     if check:
@@ -114,6 +115,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     followed = following(params, mask, private=private)
     who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
     task = Task(**who, chart="", **followed)
+    claim(task)
     started = clock.now()
     journal = Journal(task=task, started=started)
     journal.write()

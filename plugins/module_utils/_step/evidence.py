@@ -1,15 +1,18 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step leaves on the controller beside its record: values, manifest, workload, pods, events."""
+"""What a step leaves on the controller beside its record: values, manifest, workload, pods, events; and where."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
 from ansible_collections.mlops.eks.plugins.module_utils._step import events, repeat
@@ -21,6 +24,34 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
+
+# What the record of a step says of whose evidence it is.
+_OWNER = ("run_id", "cluster", "namespace", "release", "step")
+
+
+def claim(task: Task) -> None:
+    """See that the evidence of the step would replace no other's; nothing is written.
+
+    Raises:
+        ConflictError: a link leads elsewhere, or the record of another step is there.
+    """
+    for place in (task.evidence.parent.parent, task.evidence.parent, task.evidence):
+        if place.is_symlink():
+            raise ConflictError(
+                f"evidence of step {task.step}: {place} is a symbolic link, and evidence is written into directories "
+                "of its own only. Choose another run_id, or remove the link."
+            )
+    file = task.evidence / "step.json"
+    try:
+        found = json.loads(file.read_bytes())
+        theirs = {key: found.get(key) for key in _OWNER}
+    except (OSError, ValueError, RecursionError, AttributeError):
+        # There is none, or none that could be told from what a full disk leaves.
+        return
+    ours = {key: getattr(task, key) for key in _OWNER}
+    other = ", ".join(f"{key} {shown(theirs[key])}" for key in _OWNER if theirs[key] != ours[key])
+    if other:
+        raise ConflictError(f"evidence of step {task.step}: {file} is that of {other}. Choose another run_id.")
 
 
 def write_draft(task: Task, draft: Draft) -> None:

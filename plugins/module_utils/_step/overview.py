@@ -15,7 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import check
 from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
     Step,
@@ -28,6 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import new_run_id
 
 
@@ -53,7 +54,10 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         with written.blamed(("name",)):
             check_release(helm_release(release, step.name, keep=stays(step, chart)))
         # Steps that do not run now need not fit to values that are given now.
-        _check(step, chart, written, over if step in chosen else [])
+        layered = _layers(step, written, over if step in chosen else [])
+        if not params.get("allow_lookup"):
+            refuse_calls(layered)
+        _check(step, chart, written, layered)
     found = {
         "changed": False,
         "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step, charts[step.name]) for step in chosen]},
@@ -72,12 +76,16 @@ def _chart(step: Step, written: Source) -> Chart:
             raise
 
 
-def _check(step: Step, chart: Chart, written: Source, over: list[Source]) -> None:
-    """Check what a step is made of: `written` in the pipeline, its recipes, and the values `over` all of them."""
+def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
+    """Return what a step is made of: its recipes, what is `written` in the pipeline, and the values `over` them."""
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
         sources.append(written.below(("values",)))
-    layered = layers([*sources, *over])
+    return layers([*sources, *over])
+
+
+def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
+    """Check a step's values against its chart, and its expressions."""
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
     for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):

@@ -25,6 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Va
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import Parted, demand_references, part
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 from ansible_collections.mlops.eks.plugins.module_utils._step.manifest import read_manifest
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import SHORTEST
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
@@ -77,7 +78,7 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     """Read, layer and validate.
 
     Raises:
-        InvalidInputError: a recipe or a value is wrong; the message names file, line and key.
+        InvalidInputError: a recipe or value is wrong, or calls what none may; the message names file, line and key.
     """
     sources = [load(Path(name)) for name in task.recipes]
     if task.values:
@@ -86,6 +87,8 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     parted = part(layered, chart, secret)
     # Known before anything is said of the values.
     task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
+    if not task.allow_lookup:
+        refuse_calls(layered)
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
         demand_references(parted, chart)

@@ -70,6 +70,8 @@ class Task:
     keep: bool = False
     replace: bool = False
     force: bool = False
+    # Whether templates in values may reach outside of the chart.
+    allow_lookup: bool = False
     cleanup: str = "always"
     after: tuple[str, ...] = ()
     # Which of the chart's objects decides the step, as `Kind` or `Kind/name`, where that is not plain.
@@ -189,6 +191,7 @@ def step_task(
         keep=chart.serves if params["keep"] is None else params["keep"],
         replace=params["replace"],
         force=params["force"],
+        allow_lookup=params["allow_lookup"],
         cleanup=params["cleanup"],
         workload=params["workload"] or None,
         after=tuple(params["after"] or ()),

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Templates in values, which charts evaluate by `tpl` with the rights of whoever runs Helm.
+
+`lookup` reads any object that the controller may read, every Secret of the cluster for an administrator, and writes it
+where the template stands: a recipe is data and has no business there. What could call it under a computed name is
+refused with it. A chart's own templates are code that the user chose, and may do all of it.
+
+The lexer is that of Go's text/template (`parse/lex.go`): a function is called by its bare name, so a value without the
+name inside of `{{ }}` cannot call it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import typing as t
+from collections.abc import Iterator, Mapping
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
+
+# Functions that look at the world. Helm leaves out `env` and `expandenv`, and getHostByName without --enable-dns
+# (helm `pkg/engine/funcs.go`, `engine.go`); a name costs nothing.
+_REACHING = {
+    "lookup": "reads objects of the cluster, Secrets too, with the rights of who runs the play",
+    "getHostByName": "asks the network's name servers",
+    "env": "reads the environment of who runs the play",
+    "expandenv": "reads the environment of who runs the play",
+}
+# What evaluates text that was computed, or changes the values that a chart evaluates later.
+_HIDING = ("tpl", "include", "template", "block", "set", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite")
+_REFUSED = {**_REACHING, **dict.fromkeys(_HIDING, "evaluates or changes templates under names that are computed")}
+# Inside of these, `.` is no longer the chart's own data.
+_SCOPES = {"with", "range", "define", "block"}
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)*')
+    |(?P<field>[.$][\w.]*)
+    |(?P<name>[^\W\d]\w*)
+    |(?P<number>\d[\w.]*)
+    |(?P<other>[^"`'])""",
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"(?:-\s)?\s*/\*.*?\*/\s*(?:-)?\}\}", re.DOTALL)
+_END = re.compile(r"(?:\s-)?\}\}")
+
+Token = tuple[str, str]
+
+
+class _OpenError(Exception):
+    """A template begins and does not end in the same text."""
+
+
+def refuse_calls(layered: Layers) -> None:
+    """Refuse values whose templates reach outside of the chart, or could.
+
+    Raises:
+        InvalidInputError: file, line and key of the first, what it does, and how to allow it.
+    """
+    for path, text in _texts(layered.values, ()):
+        if "{{" not in text:
+            continue
+        why = problem(text)
+        if why:
+            named = ".".join(part if part.isprintable() and len(part) <= 60 else shown(part) for part in map(str, path))
+            raise InvalidInputError(
+                f"{layered.at(path)}: {named}: {why}. Values are no place for that: let the chart refer to the object, "
+                "or set allow_lookup: true if you wrote or trust this recipe."
+            )
+
+
+def problem(text: str) -> str:
+    """Return what a text would do as a template that no value may, or nothing."""
+    try:
+        actions = list(_actions(text))
+    except _OpenError:
+        return "the template that begins with '{{' does not end in this value"
+    names = {value for action in actions for kind, value in action if kind == "name"}
+    plain = not (names & _SCOPES or any(map(_assigns_root, actions)))
+    for action in actions:
+        for index, (kind, value) in enumerate(action):
+            if kind != "name" or value not in _REFUSED:
+                continue
+            if value == "include" and plain and _is_plain_include(action[index + 1 : index + 4]):
+                continue
+            return f"its template calls {value}, which {_REFUSED[value]}"
+    return ""
+
+
+def _assigns_root(action: list[Token]) -> bool:
+    """Return whether `$` becomes something else than the chart's own data."""
+    following = itertools.pairwise(action)
+    return any(token == ("field", "$") and after in (("other", "="), ("other", ":")) for token, after in following)
+
+
+def _is_plain_include(following: list[Token]) -> bool:
+    """Return whether an `include` is of a template that is named outright, with the chart's own data."""
+    kinds = [kind for kind, _value in following]
+    return kinds[:2] == ["text", "field"] and following[1][1] in (".", "$") and kinds[2:] in ([], ["other"])
+
+
+def _texts(value: t.Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every text among the values, and every key: charts evaluate whole mappings as well."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield (*path, key), str(key)
+            yield from _texts(inner, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, (*path, index))
+
+
+def _actions(text: str) -> Iterator[list[Token]]:
+    """Yield the tokens of each action.
+
+    Raises:
+        _OpenError: the last action does not end.
+    """
+    at = 0
+    while (begin := text.find("{{", at)) >= 0:
+        comment = _COMMENT.match(text, begin + 2)
+        if comment:
+            at = comment.end()
+            continue
+        tokens, at = _action(text, begin + 2)
+        yield tokens
+
+
+def _action(text: str, at: int) -> tuple[list[Token], int]:
+    tokens: list[Token] = []
+    while True:
+        end = _END.match(text, at)
+        if end:
+            return tokens, end.end()
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise _OpenError
+        kind = str(found.lastgroup)
+        if kind != "space":
+            tokens.append((kind, found[0]))
+        at = found.end()
