@@ -7,6 +7,7 @@ EksError
 ├── InvalidInputError      the user's files or arguments are wrong; nothing was changed
 │   └── SourceError        a chart cannot be had from where it is said to be
 ├── MissingToolError       a program or Python library is not installed
+├── StorageError           a file of ours cannot be written; the message names it
 ├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
 ├── ConflictError          somebody else holds the release, or it runs something different
 ├── ClusterError           the cluster refused or could not be reached
@@ -56,6 +57,17 @@ class SourceError(InvalidInputError):
 
 class MissingToolError(EksError):
     """A program or Python library is not installed."""
+
+
+class StorageError(EksError):
+    """A file of ours cannot be written: the disk is full, read-only, or not ours to write.
+
+    `why` is that in a few words; `found` adds how full it is, and `remedy` is a sentence without its full stop.
+    """
+
+    def __init__(self, message: str, *, path: str = "", why: str = "", found: str = "", remedy: str = "") -> None:
+        super().__init__(message, unwritable=path)
+        self.path, self.why, self.found, self.remedy = path, why, found, remedy
 
 
 class CommandError(EksError):

@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import teach
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 
 # What the user's umask makes of a file that is not private.
 SHARED, PRIVATE = 0o666, 0o600
@@ -23,9 +24,16 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False,
     """Replace what is at `path`; a reader sees the old content or the new, never a part.
 
     What is `private` only its owner may read. Nobody gets a permission that `mode`, the umask or the old file denies.
+
+    Raises:
+        StorageError: it cannot be written; what is at `path` stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = (mode & mode_of(path) & (PRIVATE if private else SHARED)) | PRIVATE
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, content, (mode & mode_of(path) & (PRIVATE if private else SHARED)) | PRIVATE)
+
+
+def _replace(path: Path, content: str | bytes, mode: int) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     # The kernel applies the umask, which a process of several threads cannot ask for.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

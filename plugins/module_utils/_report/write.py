@@ -17,10 +17,11 @@ import typing as t
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import SHARED, mode_of, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import check_options
 from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import storage_error
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 
@@ -40,7 +41,7 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
     Raises:
         InvalidInputError: there is no such run, or no run is called like that.
         MissingToolError: Jinja is not installed where this runs.
-        EksError: the directory cannot be read or written.
+        StorageError: the directory cannot be read or written; a former report stays.
     """
     check_options("run_report", {"run_id": run_id, "runs_dir": str(runs_dir)})
     asked = time.time_ns()
@@ -50,11 +51,11 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
             known = None if check or diff else _outcome_since(asked, directory)
             mode = _mode(directory)
             outcome, changes = (known, {}) if known else _bring_up_to_date(directory, mode, check=check)
-    except OSError as error:
-        raise EksError(
-            f"Cannot report run {run_id!r}: {error.filename or runs_dir}: {error.strerror}. "
-            "Check the permissions and the free space there."
-        ) from error
+    except (StorageError, OSError) as error:
+        found = error if isinstance(error, StorageError) else storage_error(Path(error.filename or runs_dir), error)
+        # The role that runs a pipeline goes on without it, so that this does not hide how the run ended.
+        say(f"report | {run_id} | not written: {found} The task mlops.eks.run_report writes it later.")
+        raise StorageError(f"Cannot report run {run_id!r}: {found}", path=found.path) from error
     if changes:
         say(f"report | {run_id} | {outcome} | {directory / PAGE}")
     differences = [_difference(directory / name, *change, mode) for name, change in changes.items()]

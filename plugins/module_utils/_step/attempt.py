@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._step import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision
 from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
@@ -16,10 +19,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entr
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
+from ansible_collections.mlops.eks.plugins.module_utils._step.repeat import VALUES
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import seconds
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, rules
+from ansible_collections.mlops.eks.plugins.module_utils._step.writer import Writer
 
 
 @dataclass(kw_only=True)
@@ -34,6 +39,7 @@ class Attempt:
     clock: Clock
     say: Callable[[str], None]
     journal: Journal = field(init=False)
+    writer: Writer = field(init=False)
     session: Session = field(init=False)
     rules: Rules = field(init=False)
 
@@ -52,7 +58,8 @@ class Attempt:
             shown=task.logs,
             streams=task.log_streams,
         )
-        self.session = Session(self.installer.kube, target, self.rules, self.journal, clock=self.clock, say=self.say)
+        self.writer = Writer(task=task, clock=self.clock, say=self.say, lost=lambda: self.installer.lock.lost)
+        self.session = Session(self.installer.kube, target, self.rules, self.journal, writer=self.writer)
 
     def begin(self) -> None:
         """Install or re-attach as decided.
@@ -62,24 +69,40 @@ class Attempt:
         """
         task, decision = self.task, self.decision
         attached = decision.action == "attach"
-        task.evidence.mkdir(parents=True, exist_ok=True)
-        evidence.write_plan(task, self.plan)
-        queued = {"name": "queued", "started": iso(self.journal.started), "finished": None}
-        self.journal.write(reattached=attached, phases=[queued])
+        if self.entry.attempt > 1:
+            self.writer.insist(self._prepare, "the next attempt begins when there is room")
+        else:
+            self._prepare()
         if attached:
             self.say(f"{task.place}: re-attached to {self.plan.ref}; {decision.why}")
             self.installer.secrets.refresh(self.plan)
         else:
             self.installer.install(self.plan, decision, self.entry, self.journal)
 
+    def _prepare(self) -> None:
+        """Write what is going to be installed: where that cannot be done nothing is."""
+        evidence.write_plan(self.task, self.plan)
+        queued = {"name": "queued", "started": iso(self.journal.started), "finished": None}
+        self.journal.write(reattached=self.decision.action == "attach", phases=[queued])
+
     def follow(self) -> State:
-        """Follow the workload to its end."""
-        return self.session.follow()
+        """Follow the workload to its end, and write it down before anything is done about it."""
+        state = self.session.follow()
+        self.record(state)
+        return state
 
     def record(self, state: State) -> Record:
         """Write down how the attempt ended."""
         now = self.clock.now()
-        return self.journal.write(**self.session.summary(state, now), finished=iso(now))
+        if not (self.task.evidence / VALUES).exists():
+            # Somebody removed the directory.
+            with contextlib.suppress(StorageError):
+                self.writer.insist(partial(evidence.write_plan, self.task, self.plan))
+        return self.writer.record(self.journal, **self.session.summary(state, now), finished=iso(now))
+
+    def set_aside(self) -> None:
+        """Put the evidence where that of the next attempt does not take its place."""
+        self.writer.insist(partial(evidence.set_aside, self.task, self.entry.attempt))
 
     def left(self) -> float:
         """Return the seconds that remain of the step's timeout."""

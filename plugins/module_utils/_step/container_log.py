@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
-import typing as t
+from pathlib import Path
 
 import urllib3
 
@@ -19,12 +18,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ConflictError,
     ForbiddenError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import RETRY
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
+from ansible_collections.mlops.eks.plugins.module_utils._step.archive import Archive
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping
-from ansible_collections.mlops.eks.plugins.module_utils._step.marks import Mark, adopt
 from ansible_collections.mlops.eks.plugins.module_utils._step.unstamp import Position, Text, Unstamp
 
 TAIL = 40
@@ -53,12 +53,11 @@ class ContainerLog:
     def __init__(
         self, instance: Instance, keeping: Keeping, audience: Audience, *, file: str, source: str | None, leads: bool
     ) -> None:
-        self.instance, self.file, self.leads = instance, keeping.directory / file, leads
+        self.instance, self.leads = instance, leads
         # The name its lines are printed with; without one they are not.
         self._source = source
         self._keeping, self._audience = keeping, audience
-        self._mark = Mark(self.file, instance.uid, keeping.open)
-        self.position = Position()
+        self._archive = Archive(keeping.directory / file, instance.uid, keeping)
         self.done = threading.Event()
         self.gap = ""
         # Whether the container has ended: what is read after that is the whole log.
@@ -73,10 +72,40 @@ class ContainerLog:
         self._response: urllib3.BaseHTTPResponse | None = None
         # Counts what makes the answer under way useless: see `interrupt`.
         self._interrupts = 0
-        self._begun, self._closed, self._midline = False, False, False
+        self._closed, self._midline = False, False
         # Where an answer ended last that came so far, and how often nothing was gained since.
         self._end: tuple[bytes, int, bytes] | None = None
         self._doubts = 0
+
+    @property
+    def file(self) -> Path:
+        """The archive."""
+        return self._archive.file
+
+    @property
+    def position(self) -> Position:
+        """How far it is archived."""
+        return self._archive.position
+
+    @property
+    def reached(self) -> Position:
+        """How far it was read."""
+        return self._archive.ahead or self._archive.position
+
+    @property
+    def missing(self) -> str:
+        """What is not in the archive, and why."""
+        return "; ".join(filter(None, (self.gap, self._archive.gap)))
+
+    @property
+    def behind(self) -> bool:
+        """Whether it was read further than it is archived."""
+        return self._archive.ahead is not None and not self.done.is_set()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether that is so because it cannot be written."""
+        return self.behind and self._archive.blocked
 
     def end(self, *, previous: bool = False) -> None:
         """Learn that the container has ended; `previous` when another instance has taken its place since."""
@@ -99,10 +128,11 @@ class ContainerLog:
             self.gap = self.gap or why
             self.done.set()
             self.interrupt()
+            self._keeping.storage.wrote(self.file)
 
     def read(self, kube: Kube) -> float:
         """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
-        whole, before, size = self.ended, self._interrupts, self.position.size
+        whole, before, size = self.ended, self._interrupts, self.reached.size
         try:
             proven = self._copy(kube, whole=whole, before=before)
         except AbsentError:
@@ -120,6 +150,8 @@ class ContainerLog:
                 return 0.0
             if proven:
                 self._finished("")
+            if self.blocked:
+                return RETRY
             return self._doubt(gained=self.position.size > size) if whole and not proven else _RESUME
         return 0.0
 
@@ -131,45 +163,37 @@ class ContainerLog:
 
     def tail(self) -> tuple[str, ...]:
         """Return the last lines as plain text."""
-        try:
-            with self.file.open("rb") as archive:
-                start = max(0, self.position.size - _TAIL_BYTES)
-                archive.seek(start)
-                lines = archive.read(self.position.size - start).split(b"\n")
-        except OSError:
-            return ()
+        text, more = self._archive.tail(_TAIL_BYTES)
+        lines = text.split(b"\n")
         if not lines[-1]:
             lines.pop()
         # The first of a long log is likely half of one.
-        lines = lines[1:] if start and len(lines) > 1 else lines
+        lines = lines[1:] if more and len(lines) > 1 else lines
         return tuple(clipped(line, _WIDTH) for line in lines[-TAIL:])
 
     def _copy(self, kube: Kube, *, whole: bool, before: int) -> bool:
-        """Read one answer, and return whether it proves that the log, being `whole`, is read to its end."""
-        self._begin()
-        path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
-        response = self._response = kube.stream(path, self._params(), read_timeout=_SILENCE)
-        self.answered, self._refusals = time.monotonic(), 0
-        reader = Unstamp(self.position, self._keeping.mask, seen=self._keeping.seen)
-        try:
-            if before != self._interrupts:
-                # It came too late to be woken.
-                return False
-            self._closed = False
-            with self.file.open("r+b") as archive, self._mark:
-                archive.truncate(self.position.size)
-                archive.seek(self.position.size)
+        """Read one answer, and return whether it proves that the log, being `whole`, is archived to its end."""
+        with self._archive.opened() as position:
+            path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
+            response = self._response = kube.stream(path, self._params(position), read_timeout=_SILENCE)
+            self.answered, self._refusals = time.monotonic(), 0
+            reader = Unstamp(position, self._keeping.mask, seen=self._archive.seen)
+            try:
+                if before != self._interrupts:
+                    # It came too late to be woken.
+                    return False
+                self._closed = False
                 while chunk := response.read1(1 << 20):
-                    self._take(archive, reader, reader.feed(chunk))
-                    self._mark.write(self.position)
+                    if not self._take(reader, reader.feed(chunk)):
+                        return False
                 self._closed = before == self._interrupts
                 proven = self._agrees(reader) and whole
                 # Without its end, the last line is either complete, or half of one that is read again.
-                self._take(archive, reader, reader.end(whole=proven))
-                return proven
-        finally:
-            self._response, self.answered = None, math.inf
-            response.close()
+                self._take(reader, reader.end(whole=proven))
+                return proven and self._archive.finish()
+            finally:
+                self._response, self.answered = None, math.inf
+                response.close()
 
     def _agrees(self, reader: Unstamp) -> bool:
         """Return whether an answer ended where the one before it did that came so far.
@@ -181,34 +205,28 @@ class ContainerLog:
         before, self._end = self._end, reader.reached
         return before == self._end or reader.words
 
-    def _begin(self) -> None:
-        if self._begun:
-            return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        os.close(self._keeping.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC))
-        self.position = adopt(self.file, self.instance.uid, self._keeping.former)
-        self._begun = True
-
-    def _params(self) -> dict[str, str | int]:
+    def _params(self, position: Position) -> dict[str, str | int]:
         return {
             "container": self.instance.container,
             "timestamps": "true",
             "follow": str(self._follow and not self._previous).lower(),
             **({"previous": "true"} if self._previous else {}),
-            **({"sinceTime": self.position.since} if self.position.stamp else {}),
+            **({"sinceTime": position.since} if position.stamp else {}),
         }
 
-    def _take(self, archive: t.BinaryIO, reader: Unstamp, text: Text) -> None:
-        archive.write(text.old)
-        archive.write(text.new)
-        archive.flush()
-        if reader.gap and not self.gap:
-            at = self.position.stamp.decode()
-            self.gap = f"lines after {at} may be missing: the kubelet rotated the log before they were read"
-        self.position = reader.position
+    def _take(self, reader: Unstamp, text: Text) -> bool:
+        if reader.gap:
+            reader.gap = False
+            # What was read before is counted by the archive.
+            if not self.gap and not (self._archive.ahead and text.old):
+                at = self.position.stamp.decode()
+                self.gap = f"lines after {at} may be missing: the kubelet rotated the log before they were read"
+        if not self._archive.add(text, reader.position):
+            return False
         if lines := reader.newest(self._audience.hearing.wanted(leads=self.leads)):
             self._audience.hearing.offer(self.instance.pod, lines, leads=self.leads)
         self._show(text.new, inside=reader.inside)
+        return True
 
     def _show(self, text: bytes, *, inside: bool) -> None:
         """Print whole lines, and of a line that comes in pieces the first piece, or how far its progress bar is."""
@@ -225,8 +243,9 @@ class ContainerLog:
     def _finished(self, gap: str) -> None:
         self.gap = self.gap or gap
         self.done.set()
+        self._keeping.storage.wrote(self.file)
         if self._follow:
-            self._mark.remove()
+            self._archive.forget()
 
     def _refused(self, error: ForbiddenError, namespace: str) -> float:
         self.failures += 1

@@ -38,6 +38,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, following, new_run_id, rules, step_task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
+from ansible_collections.mlops.eks.plugins.module_utils._step.writer import Writer
 
 Params = Mapping[str, t.Any]
 Say = Callable[[str], None]
@@ -127,10 +128,11 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
         shown=task.logs,
         streams=task.log_streams,
     )
-    session = Session(kube, target, rules(task, kind, name, started=started), journal, clock=clock, say=told)
+    writer = Writer(task=task, clock=clock, say=told)
+    session = Session(kube, target, rules(task, kind, name, started=started), journal, writer=writer)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
-    record = journal.write(**session.summary(state, finished), finished=iso(finished))
+    record = writer.record(journal, **session.summary(state, finished), finished=iso(finished))
     said = f"{ref}: {ending.told(human(finished - started))}"
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import shutil
 import typing as t
+from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import probe, writing
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
@@ -71,16 +73,39 @@ def write_plan(task: Task, plan: Plan) -> None:
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 
 
+def demand_room(directory: Path) -> None:
+    """Make sure that evidence can be kept in `directory`, before anything is changed.
+
+    Raises:
+        StorageError: it cannot.
+    """
+    try:
+        probe(directory)
+    except StorageError as error:
+        said = f"{error} Or set 'runs_dir' to another directory. Nothing was changed."
+        raise StorageError(said, path=error.path) from error
+
+
 def set_aside(task: Task, attempt: int) -> None:
-    """Move the evidence of a failed attempt into a directory of its own; that of the next one takes its place."""
+    """Move the evidence of a failed attempt into a directory of its own; that of the next one takes its place.
+
+    Raises:
+        StorageError: not all of it could be moved; the next call moves the rest.
+    """
     target = task.evidence / f"attempt-{attempt}"
-    if target.exists():
-        # Of a controller that died before it had written down that the attempt is over.
-        shutil.rmtree(target)
-    found = [path for path in task.evidence.iterdir() if not path.name.startswith("attempt-")]
-    target.mkdir()
-    for path in found:
-        path.rename(target / path.name)
+    with writing(target):
+        target.mkdir(exist_ok=True)
+        for path in [path for path in task.evidence.iterdir() if not path.name.startswith("attempt-")]:
+            # Of a controller that died before it had written down that the attempt is over.
+            _remove(target / path.name)
+            path.rename(target / path.name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def aside(task: Task, tried: Tried) -> str | None:
@@ -109,6 +134,7 @@ def keeping(task: Task, *, former: bool, seen: float = 0.0) -> Keeping:
         former=tuple(place.parent for place in places),
         seen=seen,
         private=task.private,
+        storage=task.storage,
     )
 
 

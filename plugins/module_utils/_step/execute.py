@@ -12,7 +12,7 @@ from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._step import evidence, orphans, word
+from ansible_collections.mlops.eks.plugins.module_utils._step import orphans, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import overdue
@@ -104,7 +104,7 @@ class Execution:
         due = attempt.journal.started
         if due <= self.clock.now():
             return None
-        attempt.journal.write()
+        attempt.journal.note()
         while (left := due - self.clock.now()) > 0 and not self.lock.lost:
             self.clock.sleep(min(_LOOK, left))
             self.lock.look()
@@ -115,7 +115,7 @@ class Execution:
         leftovers = self.installer.leftovers(self.plan)
         if attempt.decision.action != "install" or not leftovers.there():
             return None
-        attempt.journal.write()
+        attempt.journal.note()
         waiting, cause = start(attempt.rules, self.clock.now()), None
         while leftovers.there() and not cause and not self.lock.lost:
             self.clock.sleep(leftovers.pause)
@@ -165,7 +165,7 @@ class Execution:
             self.say(line)
         self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.told(took)}")
         attempt.record(self._clear_away(state, attempt))
-        evidence.set_aside(task, number)
+        attempt.set_aside()
         # What it had to say while it was ended may have taken longer than the pause.
         due = max(now + wait, self.clock.now())
         self.say(

@@ -159,7 +159,7 @@ class Installer:
         said = self.task.mask.text(str(error))
         reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
         cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
-        journal.write(outcome="failed", finished=finished, cause=cause.to_record())
+        journal.note(outcome="failed", finished=finished, cause=cause.to_record())
         try:
             self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=said))
             # A conflict means that what stands there under this name is not what we just tried to install.

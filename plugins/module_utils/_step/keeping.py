@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import PRIVATE, SHARED
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
 
@@ -47,6 +48,7 @@ class Keeping:
     former: tuple[Path, ...] = ()
     seen: float = 0.0
     private: bool = False
+    storage: Storage = field(default_factory=Storage, compare=False)
 
     def open(self, path: str, flags: int) -> int:
         """Open a file of the evidence."""

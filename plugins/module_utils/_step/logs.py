@@ -9,10 +9,13 @@ first; a turn goes on where the one before ended. What ended is read to its end.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import RETRY, probe
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step.container_log import ContainerLog
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
@@ -28,6 +31,8 @@ _DRAIN = 5.0
 # once in so many seconds. Behind a node that does not answer there may be a thousand.
 _TRIES = 6
 _APART = 0.05
+# The longest name of an archive: file systems allow 255 bytes, and a file on its way to its name has a longer one.
+_LONGEST = 240
 
 
 class Logs:
@@ -45,6 +50,8 @@ class Logs:
         self._last: dict[ContainerLog, float] = {}
         self._threads: list[threading.Thread] = []
         self._closed = False
+        # When it was last tried whether what could not be written can be.
+        self._tried = 0.0
 
     def __contains__(self, instance: Instance) -> bool:
         """Return whether this log is read already."""
@@ -88,6 +95,7 @@ class Logs:
 
     def balance(self) -> None:
         """Give those that wait their turn; called about once a second."""
+        self._resume()
         with self._changed:
             now = time.monotonic()
             waiting = [log for log, due in self._due.items() if due <= now]
@@ -102,24 +110,43 @@ class Logs:
         for log in chosen:
             log.interrupt()
 
-    def close(self, has_ended: Callable[[Instance], bool]) -> None:
-        """Read logs that have an end to it, and the others as far as they are written."""
+    @property
+    def blocked(self) -> bool:
+        """Whether a log cannot be archived at present."""
+        return any(log.blocked for log in list(self._logs.values()))
+
+    def _resume(self) -> None:
+        """Let what is followed and cannot be archived be read again from there as soon as there is room."""
+        now = time.monotonic()
+        if now - self._tried < RETRY or not (blocked := [log for log in list(self._reading) if log.blocked]):
+            return
+        self._tried = now
+        try:
+            probe(self._keeping.directory)
+        except StorageError:
+            return
+        for log in blocked:
+            log.interrupt()
+
+    def close(self, has_ended: Callable[[Instance], bool], wait: Callable[[], bool] = lambda: False) -> None:
+        """Read logs that have an end to it, and the others as far as they are written.
+
+        While they cannot be archived, `wait` tells whether to go on trying.
+        """
         logs = list(self._logs.values())
         for log in logs:
             if has_ended(log.instance):
                 log.end()
             else:
                 log.finish()
-        self._hurry(logs)
-        self._drain(logs)
+        self._complete(logs, wait)
         # A connection may be dead and not know it: ask anew for what is missing.
         stuck = [log for log in logs if not log.done.is_set()]
         for log in stuck:
             log.finish()
-        self._hurry(stuck)
-        self._drain(stuck)
+        self._complete(stuck, wait)
         for log in stuck:
-            log.give_up("the cluster did not send all of it")
+            log.give_up("" if log.behind else "the cluster did not send all of it")
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -129,7 +156,7 @@ class Logs:
     def files(self) -> dict[Instance, LogFile]:
         """Return what was archived."""
         return {
-            instance: LogFile(f"logs/{log.file.name}", log.position.lines, log.position.size, log.gap)
+            instance: LogFile(f"logs/{log.file.name}", log.position.lines, log.position.size, log.missing)
             for instance, log in self._logs.items()
         }
 
@@ -158,7 +185,12 @@ class Logs:
         again = self._uids[instance.pod].index(instance.uid)
         name = f"{instance.pod}~{again + 1}" if again else instance.pod
         count = f".{instance.restarts}" if instance.restarts else ""
-        return f"{name}.{instance.container}{count}.log"
+        file = f"{name}.{instance.container}{count}.log"
+        if len(file) <= _LONGEST:
+            return file
+        # Names of pods and containers are each short enough, but not always both together.
+        known = hashlib.sha256(file.encode()).hexdigest()[:8]
+        return f"{file[: _LONGEST - len(known) - 5]}~{known}.log"
 
     def _hurry(self, logs: Iterable[ContainerLog]) -> None:
         """Let logs that wait for their moment be read as soon as a thread is free."""
@@ -172,7 +204,7 @@ class Logs:
             ended = log.ended
             pause = log.read(self._kube)
             with self._changed:
-                if log.failures > _TRIES:
+                if log.failures > _TRIES or log.blocked:
                     pause = max(pause, _APART * len(self._due))
                 now = self._last[log] = time.monotonic()
                 del self._reading[log]
@@ -198,10 +230,18 @@ class Logs:
     def _rank(self, log: ContainerLog) -> tuple[bool, bool, float]:
         return not log.urgent, not log.leads, self._last.get(log, 0.0)
 
+    def _complete(self, logs: list[ContainerLog], wait: Callable[[], bool]) -> None:
+        """Read logs that have an end to it, and again those that were read further than they are archived."""
+        self._hurry(logs)
+        self._drain(logs)
+        while any(log.behind for log in logs) and wait():
+            self._hurry(logs)
+            self._drain(logs)
+
     def _drain(self, logs: list[ContainerLog]) -> None:
         """Wait for logs that have an end, for as long as they make progress."""
         before = None
-        while (so_far := [(log.position.size, log.done.is_set()) for log in logs]) != before:
+        while (so_far := [(log.reached.size, log.position.size, log.done.is_set()) for log in logs]) != before:
             before, deadline = so_far, time.monotonic() + _DRAIN
             if all(log.done.wait(max(0.0, deadline - time.monotonic())) for log in logs):
                 return

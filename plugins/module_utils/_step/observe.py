@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
@@ -149,8 +149,8 @@ class Observer:
         main = next((entry["name"] for entry in pod["spec"].get("containers") or ()), "")
         return name if container.name == main else f"{name}/{container.name}"
 
-    def close(self, state: State) -> None:
-        """Stop watching, and read the logs to their ends."""
+    def close(self, state: State, wait: Callable[[], bool] = lambda: False) -> None:
+        """Stop watching, and read the logs to their ends; while they cannot be archived, `wait` tells how long."""
         for watch in self._watches:
             watch.stop()
         ended = {
@@ -159,7 +159,7 @@ class Observer:
             for container in pod_view.containers(pod)
             if container.state == "terminated" or pod_view.name(pod) in state.gone
         }
-        self.logs.close(lambda one: (one.uid, one.container) in ended)
+        self.logs.close(lambda one: (one.uid, one.container) in ended, wait)
 
     def _watch(self, path: str, selector: Selector, handle: Handler) -> None:
         watch = Watch(self._kube, path, selector, handle)

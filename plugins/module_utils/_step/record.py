@@ -38,11 +38,22 @@ class Journal:
     fields: Record = field(default_factory=dict)
 
     def write(self, **changes: t.Any) -> Record:
-        """Merge `changes` into the record and store it."""
+        """Merge `changes` into the record and store it.
+
+        Raises:
+            StorageError: it cannot be stored; the former one stays, and the next call stores these changes, too.
+        """
         self.fields.update(changes)
-        record = self.task.mask.document({**self._first(), **self.fields})
+        record = self._record()
         write_atomically(self.file, to_json(record), private=self.task.private)
         return record
+
+    def note(self, **changes: t.Any) -> Record:
+        """Merge `changes` into the record and store it if that can be done."""
+        return self.task.storage.attempt(self.file, lambda: self.write(**changes)) or self._record()
+
+    def _record(self) -> Record:
+        return self.task.mask.document({**self._first(), **self.fields})
 
     def _first(self) -> Record:
         """Return the record of a step of which nothing is known yet."""

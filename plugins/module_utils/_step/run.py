@@ -91,6 +91,7 @@ class StepRun:
         # Rendered by now: a template that refuses its values does so before anything is touched.
         demand(self.kube, to_follow(self.plan.ref))
         self.check_secrets(decision)
+        evidence.demand_room(self.task.evidence)
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
@@ -152,7 +153,7 @@ class StepRun:
         word.heard(self.ledger, task.run_id)
         cause = Cause.of("StoppedBefore", f"Run/{task.run_id}", f"it was {found} before this step began")
         fields = {"outcome": "cancelled", "cause": cause.to_record(), "finished": iso(now)}
-        record = Journal(task=task, started=now).write(**self.draft.about, **fields)
+        record = Journal(task=task, started=now).note(**self.draft.about, **fields)
         said = f"{task.place}: not begun: {cause}"
         self.say(said)
         return result(record, task, changed=False, msg=said, failed=True)

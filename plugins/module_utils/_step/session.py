@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
@@ -26,19 +28,21 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Obs
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.surroundings import Surroundings
+from ansible_collections.mlops.eks.plugins.module_utils._step.writer import FOLLOWING, Writer
 
-Say = Callable[[str], None]
 # Pods that are asked for one by one at the end.
 _FEW = 16
+# Logs of which it is said what is missing.
+_SHOWN = 20
 
 
 class Session:
     """One following of one workload."""
 
-    def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, clock: Clock, say: Say) -> None:
+    def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, writer: Writer) -> None:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
-        self._clock, self._say = clock, say
-        self._observer = Observer(kube, target, clock, progress=rules.progress is not None)
+        self._writer, self._clock, self._say = writer, writer.clock, writer.say
+        self._observer = Observer(kube, target, self._clock, progress=rules.progress is not None)
         self._surroundings = Surroundings(kube, self._observer.put)
         # What was written after the end, by pods that were let go.
         self._late: dict[Instance, LogFile] = {}
@@ -50,6 +54,7 @@ class Session:
     def follow(self) -> State:
         """Follow to the end, then settle pods and logs and write the evidence."""
         state = start(self._rules, self._clock.now())
+        settled = False
         self._observer.start()
         try:
             for change in self._observer.changes():
@@ -60,11 +65,18 @@ class Session:
             if suspects := doubtful_nodes(state):
                 state = settle(state, [], self._rules, nodes=self._surroundings.nodes(suspects))
             self._observer.follow_logs(state)
+            settled = True
         finally:
-            self._observer.close(state)
-        for line in self._observer.screen.drain():
+            self._observer.close(state, self._wait if settled else _never)
+        for line in (*self._observer.screen.drain(), *self._gaps()):
             self._say(line)
         return self._keep(state)
+
+    def _wait(self) -> bool:
+        """Print what the logs tell meanwhile, and wait for room to archive it."""
+        for line in self._observer.screen.drain():
+            self._say(line)
+        return self._writer.wait()
 
     def _one(self, state: State, change: changes.Change) -> State:
         before = (state.phases, state.beat)
@@ -78,7 +90,8 @@ class Session:
         if isinstance(change, changes.Tick | changes.Wrote) and not state.ending:
             self._surroundings.look(state, change.at)
         if (state.phases, state.beat) != before:
-            self._journal.write(phases=record.phases(state, None), **record.course(state))
+            self._journal.note(phases=record.phases(state, None), **record.course(state))
+        self._writer.tell(change.at, FOLLOWING, every=self._rules.heartbeat)
         return state
 
     def _pods(self) -> list[Document]:
@@ -102,7 +115,8 @@ class Session:
         if found is not None:
             tail = self._tail(found.object.rpartition("/")[2], found.container)
             state = replace(state, ending=replace(ending, cause=with_rank(found.with_log(tail))))
-        evidence.write_state(self._journal.task, state)
+        with contextlib.suppress(StorageError):
+            self._writer.insist(partial(evidence.write_state, self._journal.task, state))
         return state
 
     def see_off(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
@@ -114,7 +128,8 @@ class Session:
         uninstall()
         self._late = departure.complete()
         state = replace(state, pods={**state.pods, **departure.pods})
-        evidence.write_state(self._journal.task, state)
+        task = self._journal.task
+        task.storage.attempt(task.evidence, partial(evidence.write_state, task, state))
         return state
 
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
@@ -130,7 +145,7 @@ class Session:
             "pods": pods,
             "resources": record.resources(pods, finished),
             "log_tail": self._leader_tail(state),
-            "warnings": [*map(events.line, state.warnings.values()), *self._observer.screen.notes],
+            "warnings": [*map(events.line, state.warnings.values()), *self._observer.screen.notes, *self._gaps()],
         }
 
     def _leader_tail(self, state: State) -> list[str]:
@@ -145,9 +160,19 @@ class Session:
         """Return the last lines of a container; of a private step they are nowhere but in its log."""
         return () if self._journal.task.private else self._observer.logs.tail(pod, container)
 
+    def _gaps(self) -> list[str]:
+        """Return what is missing in the logs."""
+        logs = {**self._observer.logs.files(), **self._late}
+        found = [f"log of Pod/{one.pod} ({one.container}): {file.gap}" for one, file in logs.items() if file.gap]
+        return [*found[:_SHOWN], *([f"{len(found) - _SHOWN} more logs are not whole"] if len(found) > _SHOWN else [])]
+
     def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
         files = sorted({**self._observer.logs.files(), **self._late}.items(), key=_restarts)
         return {(one.pod, one.container): file for one, file in files}
+
+
+def _never() -> bool:
+    return False
 
 
 def _restarts(entry: tuple[Instance, LogFile]) -> int:

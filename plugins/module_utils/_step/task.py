@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
@@ -86,6 +87,7 @@ class Task:
     # What no line and no file may show, and whether only its owner may read the evidence.
     mask: Mask = field(default_factory=Mask, compare=False)
     private: bool = False
+    storage: Storage = field(default_factory=Storage, compare=False)
 
     @property
     def helm_release(self) -> str:
