@@ -9,8 +9,8 @@ mock_data "aws_region" {
 mock_data "aws_caller_identity" {
   defaults = { account_id = "123456789012" }
 }
-mock_data "aws_default_tags" {
-  defaults = { tags = { team = "ml" } }
+mock_data "aws_autoscaling_groups" {
+  defaults = { names = [] }
 }
 mock_data "aws_vpc" {
   defaults = { cidr_block = "10.0.0.0/16", enable_dns_hostnames = true, enable_dns_support = true }

@@ -22,7 +22,8 @@ FATES = ("kept", "renamed", "replaced", "dropped")
 # Types that are imported by the attribute `id`, which is what Terraform records of an apply.
 # Source: the documentation of each in the AWS provider, "Import"; tests/provisioning/test_provisioning_imports.py.
 IMPORTED_BY_ID = """
-aws_cloudwatch_event_rule aws_cloudwatch_log_group aws_default_security_group aws_ecr_lifecycle_policy
+aws_autoscaling_group_tag aws_cloudwatch_event_rule aws_cloudwatch_log_group aws_default_security_group
+aws_ecr_lifecycle_policy
 aws_ecr_repository aws_efs_backup_policy aws_efs_file_system aws_efs_file_system_policy aws_efs_mount_target aws_eip
 aws_eks_access_entry aws_eks_access_policy_association aws_eks_addon aws_eks_cluster aws_eks_node_group
 aws_fsx_data_repository_association aws_fsx_lustre_file_system aws_iam_instance_profile aws_iam_openid_connect_provider

@@ -102,6 +102,9 @@ def _reservation(context: Context, name: str, group: NodeGroup, entry: Reply) ->
     end = f", until {entry['EndDate']:%Y-%m-%d %H:%M} UTC" if entry.get("EndDate") else ""
     found = f"{group.reservation}: {free} of {total} {entry['InstanceType']} free{end}"
     if entry.get("State") == "scheduled":
+        if group.first and entry["StartDate"] > context.now:
+            late = f"{found}, from {entry['StartDate']:%Y-%m-%d %H:%M} UTC; the group starts with {group.first}"
+            return fail(name, late, "No node can start before; set size.min and size.desired to 0 until then.")
         return warn(name, f"{found}, from {entry['StartDate']:%Y-%m-%d %H:%M} UTC", "Nodes can start only then.")
     if free < group.first and not context.facts.made(context.stack.name):
         return fail(name, f"{found}; the group starts with {group.first}", "Lower size.desired or size.min.")
@@ -130,11 +133,20 @@ def pools(context: Context) -> Iterator[Finding]:
     stack = context.stack
     elastic = stack.karpenter or stack.auto_mode
     for kind, peak in sorted(peaks(context).items()):
-        name, room = f"room for {kind}", sum(group.most for group in stack.groups if kind in group.types)
+        name, room = f"room for {kind}", sum(_room(context, group) for group in stack.groups if kind in group.types)
         found = f"{peak.step} needs {peak.nodes}, node groups have room for {room}"
         if peak.nodes <= room:
             yield ok(name, found)
         elif elastic:
             yield ok(name, f"{found}; the rest is Karpenter's, by a NodePool that allows {kind}")
         else:
-            yield fail(name, found, "Raise size.max of a group of that type, or enable Karpenter.")
+            yield fail(name, found, _MORE)
+
+
+_MORE = "Raise size.desired of a group of that type, or size.max where an autoscaler scales it, or enable Karpenter."
+
+
+def _room(context: Context, group: NodeGroup) -> int:
+    """Return how many nodes of a group can come up: what it may have, and no more than is reserved for it."""
+    reserved = context.facts.reservations().get(group.reservation) if group.reservation else None
+    return min(group.most, reserved.get("TotalInstanceCount", 0)) if reserved else group.most

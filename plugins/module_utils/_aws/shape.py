@@ -22,6 +22,7 @@ ANY = "*"
 _TYPES: dict[str, tuple[type, ...]] = {TEXT: (str,), NUMBER: (int, float), FLAG: (bool,)}
 
 _SIZE = {"min": NUMBER, "max": NUMBER, "desired": NUMBER}
+_UPDATE = {"max_unavailable": NUMBER, "max_unavailable_percentage": NUMBER}
 _VOLUME = {"size": NUMBER, "iops": NUMBER, "throughput": NUMBER, "kms_key_arn": TEXT}
 _TAINTS = [{"key": TEXT, "value": TEXT, "effect": TEXT}]
 _NODES = {
@@ -29,6 +30,7 @@ _NODES = {
     "labels": {ANY: TEXT},
     "key_pair": TEXT,
     "size": _SIZE,
+    "update_config": _UPDATE,
     "volume": _VOLUME,
     "taints": _TAINTS,
 }
@@ -96,6 +98,7 @@ STACK: dict[str, t.Any] = {
         "logs": {"types": TEXTS, "retention_days": NUMBER},
     },
     "access": {ANY: {"principal_arn": TEXT, "type": TEXT, "kubernetes_groups": TEXTS, "policies": {ANY: TEXTS}}},
+    "autoscaler": TEXT,
     "auto_mode": {"enabled": FLAG, "node_pools": TEXTS},
     "addons": {ANY: {"version": TEXT, "configuration": TEXT, "identities": {ANY: TEXT}}},
     "system_node_group": _SYSTEM_NODES,

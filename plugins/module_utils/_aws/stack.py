@@ -43,7 +43,7 @@ class NodeGroup:
     """Nodes of one kind.
 
     `types` in the order of preference; `market` is on_demand, spot, reserved or capacity_block; `first` nodes are there
-    at once, `most` at most; `volume` in GiB.
+    at once, from `least` to `most` with an autoscaler; without one these three are the same. `volume` in GiB.
     """
 
     name: str
@@ -171,18 +171,19 @@ def _existing(given: Given) -> Existing | None:
 
 def _groups(variables: Given, zones: tuple[str, ...]) -> tuple[NodeGroup, ...]:
     given, module = _part(variables, "system_node_group"), "system-node-group"
+    scaled = (variables.get("autoscaler") or "none") != "none"
     system = NodeGroup(
         name="system",
         types=tuple(_of(given, module, "instance_types")),
         zones=zones,
         market=_of(given, module, "capacity_type"),
-        **_sizes(given, module),
+        **_sizes(given, module, scaled=scaled, lowest=1),
     )
     groups = _part(variables, "accelerator_node_groups").items()
-    return (system, *(_accelerators(name, given or {}, zones) for name, given in groups))
+    return (system, *(_accelerators(name, given or {}, zones, scaled=scaled) for name, given in groups))
 
 
-def _accelerators(name: str, given: Given, zones: tuple[str, ...]) -> NodeGroup:
+def _accelerators(name: str, given: Given, zones: tuple[str, ...], *, scaled: bool) -> NodeGroup:
     module, efa = "accelerator-node-group", _part(given, "efa")
     capacity = _of(given, module, "capacity")
     if not given.get("instance_type"):
@@ -197,16 +198,18 @@ def _accelerators(name: str, given: Given, zones: tuple[str, ...]) -> NodeGroup:
         efa=bool(efa.get("enabled")),
         efa_interfaces=efa.get("interfaces"),
         placement_group=bool(given.get("placement_group")),
-        **_sizes(given, module),
+        **_sizes(given, module, scaled=scaled),
     )
 
 
-def _sizes(given: Given, module: str) -> dict[str, t.Any]:
+def _sizes(given: Given, module: str, *, scaled: bool, lowest: int = 0) -> dict[str, t.Any]:
+    """Return how many nodes there are: `scaled` by an autoscaler, else as many as were asked for, at least `lowest`."""
     size = _of(given, module, "size")
+    first = int(size.get("desired", max(size["min"], lowest)))
     return {
-        "least": int(size["min"]),
-        "most": int(size["max"]),
-        "first": int(size.get("desired", size["min"])),
+        "least": int(size["min"]) if scaled else first,
+        "most": int(size["max"]) if scaled else first,
+        "first": first,
         "volume": int(_of(given, module, "volume")["size"]),
     }
 

@@ -19,23 +19,38 @@ locals {
     [for device in var.os == "bottlerocket" ? ["/dev/xvda"] : [] : { device = device, size = null, iops = null, throughput = null }],
   )
 
+  # Every change of the template replaces all nodes of the group, so only tags that never change are in it.
+  tags = { Name = "${var.cluster_name}-${var.name}", "mlops.eks/cluster" = var.cluster_name }
+
+  # A pod that needs the file system must not start on a node where its driver does not run yet; the driver takes the taint away.
+  # The kubelet sets it once, when the node joins: EKS would set a taint of the group again after the driver took it away.
+  startup_taints = [for driver in sort(var.csi_drivers) : "${driver}.csi.aws.com/agent-not-ready"]
+
+  node_config = {
+    for key, value in {
+      instance = var.instance_store == "raid0" ? { localStorage = { strategy = "RAID0" } } : null
+      kubelet = length(local.startup_taints) == 0 ? null : {
+        flags = ["--register-with-taints=${join(",", [for taint in local.startup_taints : "${taint}:NoExecute"])}"]
+      }
+    } : key => value if value != null
+  }
   # EKS adds its own part, with the cluster's address, to this.
-  node_config = <<-EOT
+  nodeadm      = <<-EOT
     MIME-Version: 1.0
     Content-Type: multipart/mixed; boundary="//"
 
     --//
     Content-Type: application/node.eks.aws
 
-    apiVersion: node.eks.aws/v1alpha1
-    kind: NodeConfig
-    spec:
-      instance:
-        localStorage:
-          strategy: RAID0
-
+    ${yamlencode({ apiVersion = "node.eks.aws/v1alpha1", kind = "NodeConfig", spec = local.node_config })}
     --//--
   EOT
+  bottlerocket = join("\n", concat(["[settings.kubernetes.node-taints]"], [for taint in local.startup_taints : "\"${taint}\" = [\":NoExecute\"]"], [""]))
+
+  user_data = {
+    al2023       = length(local.node_config) > 0 ? local.nodeadm : null
+    bottlerocket = length(local.startup_taints) > 0 ? local.bottlerocket : null
+  }[var.os]
 }
 
 resource "aws_launch_template" "this" {
@@ -44,7 +59,7 @@ resource "aws_launch_template" "this" {
   # EKS wants the type of a capacity block here, and then in no other place.
   instance_type = var.capacity.type == "capacity_block" ? var.instance_type : null
   key_name      = var.key_pair
-  user_data     = var.instance_store == "raid0" ? base64encode(local.node_config) : null
+  user_data     = local.user_data == null ? null : base64encode(local.user_data)
 
   dynamic "block_device_mappings" {
     for_each = local.volumes
@@ -116,11 +131,14 @@ resource "aws_launch_template" "this" {
 
     content {
       resource_type = tag_specifications.key
-      tags          = merge(data.aws_default_tags.current.tags, { Name = "${var.cluster_name}-${var.name}" })
+      tags          = local.tags
     }
   }
 
   lifecycle {
+    # To the provider a change of the template's own tags is a new version as well; they stay those it was made with.
+    ignore_changes = [tags, tags_all]
+
     precondition {
       condition     = local.efas <= local.most
       error_message = "efa.interfaces: ${local.efas}, but ${var.instance_type} has ${local.most}."

@@ -1,7 +1,5 @@
 # Nodes of one instance type for training and inference: image, taint and network interfaces follow from what EC2 says of the type.
 
-data "aws_default_tags" "current" {}
-
 data "aws_ec2_instance_type" "this" {
   instance_type = var.instance_type
 
@@ -46,13 +44,11 @@ locals {
     neuron = [{ key = "aws.amazon.com/neuron", value = "true", effect = "NO_SCHEDULE" }]
     none   = []
   }[local.accelerator]
-  # A pod that needs the file system must not start on a node where its driver does not run yet; the driver takes these away.
-  startup_taints = [
-    for driver in var.csi_drivers : { key = "${driver}.csi.aws.com/agent-not-ready", value = null, effect = "NO_EXECUTE" }
-  ]
-
   # In one zone, or the scheduler would part what has to stand together.
   one_zone = var.efa.enabled || var.placement_group || startswith(var.capacity.type, "reserved") || var.capacity.type == "capacity_block"
+
+  # An autoscaler's number is kept within the bounds: AWS refuses a minimum above it, and a maximum below it.
+  desired = var.autoscaled_size == null ? coalesce(var.size.desired, var.size.min) : max(var.size.min, min(var.size.max, var.autoscaled_size))
 }
 
 resource "aws_placement_group" "this" {
@@ -82,15 +78,16 @@ resource "aws_eks_node_group" "this" {
   scaling_config {
     min_size     = var.size.min
     max_size     = var.size.max
-    desired_size = var.size.desired != null ? var.size.desired : var.size.min
+    desired_size = local.desired
   }
 
   update_config {
-    max_unavailable_percentage = 50
+    max_unavailable            = var.update_config.max_unavailable_percentage == null ? coalesce(var.update_config.max_unavailable, 1) : null
+    max_unavailable_percentage = var.update_config.max_unavailable_percentage
   }
 
   dynamic "taint" {
-    for_each = concat(local.accelerator_taints, local.startup_taints, var.taints)
+    for_each = concat(local.accelerator_taints, var.taints)
 
     content {
       key    = taint.value.key
@@ -100,8 +97,6 @@ resource "aws_eks_node_group" "this" {
   }
 
   lifecycle {
-    ignore_changes = [scaling_config[0].desired_size]
-
     precondition {
       condition     = contains(keys(local.ami_types), local.image)
       error_message = "os: EKS has no ${var.os} image for ${local.accelerator} on ${local.architecture} (${var.instance_type}); choose another."
@@ -110,5 +105,18 @@ resource "aws_eks_node_group" "this" {
       condition     = !local.one_zone || length(var.subnet_ids) == 1
       error_message = "subnet_ids: ${length(var.subnet_ids)} for ${var.name}; with EFA, a placement group or a reservation all nodes must be in one zone, choose one."
     }
+  }
+}
+
+# What is launched from now on carries them; nodes that are there stay as they are. Of volumes and interfaces only the template's are known.
+resource "aws_autoscaling_group_tag" "this" {
+  for_each = { for key, value in var.tags : key => value if !contains(keys(local.tags), key) }
+
+  autoscaling_group_name = aws_eks_node_group.this.resources[0].autoscaling_groups[0].name
+
+  tag {
+    key                 = each.key
+    value               = each.value
+    propagate_at_launch = true
   }
 }

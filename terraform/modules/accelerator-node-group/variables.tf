@@ -108,26 +108,6 @@ variable "capacity" {
   }
 }
 
-variable "size" {
-  description = "Number of nodes. `desired` counts only when the group is made: afterwards it belongs to the autoscaler."
-  type = object({
-    min     = optional(number, 0)
-    max     = optional(number, 32)
-    desired = optional(number)
-  })
-  default  = {}
-  nullable = false
-
-  validation {
-    condition     = 0 <= var.size.min && var.size.min <= var.size.max && var.size.max > 0
-    error_message = "size: min ${var.size.min}, max ${var.size.max}: it needs 0 <= min <= max and 0 < max."
-  }
-  validation {
-    condition     = var.size.desired == null ? true : var.size.min <= var.size.desired && var.size.desired <= var.size.max
-    error_message = "size.desired: ${coalesce(var.size.desired, -1)} is not between min ${var.size.min} and max ${var.size.max}."
-  }
-}
-
 variable "efa" {
   description = "EFA: whether to have it, on how many cards (default: all the type has), and whether the cards after the first go without IP (`efa-only`: saves addresses; off: full IP bandwidth)."
   type = object({
@@ -201,14 +181,14 @@ variable "labels" {
 }
 
 variable "csi_drivers" {
-  description = "CSI drivers that the cluster has, of `ebs`, `efs`, `fsx`: a node takes no pod before each of them runs on it. One that never comes would keep all pods away."
+  description = "CSI drivers of shared file systems that the cluster has, of `efs`, `fsx`: a new node takes no pod before each of them runs on it. One that never comes would keep all pods away."
   type        = set(string)
   default     = []
   nullable    = false
 
   validation {
-    condition     = length(setsubtract(var.csi_drivers, ["ebs", "efs", "fsx"])) == 0
-    error_message = "csi_drivers: ${join(", ", setsubtract(var.csi_drivers, ["ebs", "efs", "fsx"]))} is none of ebs, efs, fsx."
+    condition     = length(setsubtract(var.csi_drivers, ["efs", "fsx"])) == 0
+    error_message = "csi_drivers: ${join(", ", setsubtract(var.csi_drivers, ["efs", "fsx"]))} is none of efs, fsx."
   }
 }
 

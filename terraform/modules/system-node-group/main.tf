@@ -1,7 +1,5 @@
 # Nodes for what keeps the cluster going: CoreDNS, operators, Karpenter.
 
-data "aws_default_tags" "current" {}
-
 locals {
   # Bottlerocket has its system on the first volume, images and containers on the second.
   bottlerocket = startswith(var.ami_type, "BOTTLEROCKET")
@@ -9,6 +7,12 @@ locals {
     [merge(var.volume, { device = local.bottlerocket ? "/dev/xvdb" : "/dev/xvda" })],
     [for device in local.bottlerocket ? ["/dev/xvda"] : [] : { device = device, size = null, iops = null, throughput = null }],
   )
+
+  # Every change of the template replaces all nodes of the group, so only tags that never change are in it.
+  tags = { Name = "${var.cluster_name}-${var.name}", "mlops.eks/cluster" = var.cluster_name }
+
+  # An autoscaler's number is kept within the bounds: AWS refuses a minimum above it, and a maximum below it.
+  desired = var.autoscaled_size == null ? coalesce(var.size.desired, max(var.size.min, 1)) : max(var.size.min, min(var.size.max, var.autoscaled_size))
 }
 
 resource "aws_launch_template" "this" {
@@ -47,8 +51,13 @@ resource "aws_launch_template" "this" {
 
     content {
       resource_type = tag_specifications.key
-      tags          = merge(data.aws_default_tags.current.tags, { Name = "${var.cluster_name}-${var.name}" })
+      tags          = local.tags
     }
+  }
+
+  lifecycle {
+    # To the provider a change of the template's own tags is a new version as well; they stay those it was made with.
+    ignore_changes = [tags, tags_all]
   }
 }
 
@@ -72,11 +81,12 @@ resource "aws_eks_node_group" "this" {
   scaling_config {
     min_size     = var.size.min
     max_size     = var.size.max
-    desired_size = var.size.desired != null ? var.size.desired : max(var.size.min, 1)
+    desired_size = local.desired
   }
 
   update_config {
-    max_unavailable_percentage = 33
+    max_unavailable            = var.update_config.max_unavailable_percentage == null ? coalesce(var.update_config.max_unavailable, 1) : null
+    max_unavailable_percentage = var.update_config.max_unavailable_percentage
   }
 
   dynamic "taint" {
@@ -91,6 +101,18 @@ resource "aws_eks_node_group" "this" {
 
   lifecycle {
     create_before_destroy = true
-    ignore_changes        = [scaling_config[0].desired_size]
+  }
+}
+
+# What is launched from now on carries them; nodes that are there stay as they are. Of volumes and interfaces only the template's are known.
+resource "aws_autoscaling_group_tag" "this" {
+  for_each = { for key, value in var.tags : key => value if !contains(keys(local.tags), key) }
+
+  autoscaling_group_name = aws_eks_node_group.this.resources[0].autoscaling_groups[0].name
+
+  tag {
+    key                 = each.key
+    value               = each.value
+    propagate_at_launch = true
   }
 }

@@ -72,7 +72,7 @@ variable "capacity_type" {
 }
 
 variable "size" {
-  description = "Number of nodes. `desired` counts only when the group is made: afterwards it belongs to the autoscaler."
+  description = "Number of nodes: `desired`, by default `min`, but at least 1. With an autoscaler, `desired` is where it begins."
   type = object({
     min     = optional(number, 2)
     max     = optional(number, 8)
@@ -109,6 +109,38 @@ variable "volume" {
   validation {
     condition     = 3000 <= var.volume.iops && var.volume.iops <= 16000 && 125 <= var.volume.throughput && var.volume.throughput <= 1000
     error_message = "volume: ${var.volume.iops} IOPS and ${var.volume.throughput} MiB/s; gp3 has 3000 to 16000 and 125 to 1000."
+  }
+}
+
+variable "tags" {
+  description = "Tags of the nodes that are launched from now on; a change replaces none. `Name` and `mlops.eks/cluster` are the module's."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "autoscaled_size" {
+  description = "Number of nodes that an autoscaler gave the group, kept as far as `size` allows; null where `size` decides."
+  type        = number
+  default     = null
+}
+
+variable "update_config" {
+  description = "How many nodes are replaced at once where a change needs new ones: `max_unavailable` of them, 1 by default, or `max_unavailable_percentage`."
+  type = object({
+    max_unavailable            = optional(number)
+    max_unavailable_percentage = optional(number)
+  })
+  default  = {}
+  nullable = false
+
+  validation {
+    condition     = var.update_config.max_unavailable == null || var.update_config.max_unavailable_percentage == null
+    error_message = "update_config: max_unavailable ${coalesce(var.update_config.max_unavailable, 0)} and max_unavailable_percentage ${coalesce(var.update_config.max_unavailable_percentage, 0)}; give one of them."
+  }
+  validation {
+    condition     = alltrue([for number in [var.update_config.max_unavailable, var.update_config.max_unavailable_percentage] : number == null ? true : 1 <= number && number <= 100])
+    error_message = "update_config: max_unavailable ${coalesce(var.update_config.max_unavailable, 1)}, max_unavailable_percentage ${coalesce(var.update_config.max_unavailable_percentage, 1)}: EKS takes 1 to 100."
   }
 }
 

@@ -18,9 +18,9 @@ locals {
   needed_by_nodes = var.auto_mode.enabled ? [] : ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"]
   need_nodes      = concat(var.auto_mode.enabled ? [] : ["coredns", "eks-node-monitoring-agent", "metrics-server"], keys(local.drivers))
   removed         = [for name, addon in var.addons : name if addon == null]
-  # Drivers whose daemons run on the nodes, by what they mount.
+  # Drivers of shared file systems, which pods of every kind mount as they start. What EBS holds is attached by its controller.
   csi_drivers = [
-    for kind in ["ebs", "efs", "fsx"] : kind
+    for kind in ["efs", "fsx"] : kind
     if contains(setsubtract(concat(keys(local.drivers), keys(var.addons)), local.removed), "aws-${kind}-csi-driver")
   ]
 }

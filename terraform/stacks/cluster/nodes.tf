@@ -1,6 +1,33 @@
 # Nodes come after the add-ons they need to become ready, and after the endpoints: by what they are given, for with depends_on
 # Terraform would not ask EC2 about instance types before it applies.
 
+# Without an autoscaler the variables say how many nodes a group has. With one the number stays what it is now: read here, for
+# `ignore_changes` can depend on nothing, and what it ignores AWS refuses when a bound passes it.
+data "aws_autoscaling_groups" "this" {
+  count = var.autoscaler == "none" ? 0 : 1
+
+  filter {
+    name   = "tag:eks:cluster-name"
+    values = [var.name]
+  }
+}
+
+data "aws_autoscaling_group" "this" {
+  for_each = toset(flatten(data.aws_autoscaling_groups.this[*].names))
+
+  name = each.key
+}
+
+locals {
+  # EKS calls it eks-GROUP-ID; the group's own name ends in 26 characters that Terraform made up.
+  autoscaling_group = "^eks-(.+)-[0-9a-f]{26}-"
+  autoscaled = {
+    for name, group in data.aws_autoscaling_group.this : regex(local.autoscaling_group, name)[0] => group.desired_capacity...
+    if can(regex(local.autoscaling_group, name))
+  }
+  autoscaled_sizes = { for name, sizes in local.autoscaled : name => max(sizes...) }
+}
+
 module "system_node_group" {
   source = "../../modules/system-node-group"
   count  = var.auto_mode.enabled ? 0 : 1
@@ -14,6 +41,9 @@ module "system_node_group" {
   instance_types     = var.system_node_group.instance_types
   capacity_type      = var.system_node_group.capacity_type
   size               = var.system_node_group.size
+  autoscaled_size    = lookup(local.autoscaled_sizes, "system", null)
+  update_config      = var.system_node_group.update_config
+  tags               = local.tags
   volume             = var.system_node_group.volume
   labels             = var.system_node_group.labels
   taints             = var.system_node_group.taints
@@ -37,6 +67,9 @@ module "accelerator_node_groups" {
   release_version           = each.value.release_version
   capacity                  = each.value.capacity
   size                      = each.value.size
+  autoscaled_size           = lookup(local.autoscaled_sizes, each.key, null)
+  update_config             = each.value.update_config
+  tags                      = local.tags
   efa                       = each.value.efa
   placement_group           = each.value.placement_group
   instance_store            = each.value.instance_store

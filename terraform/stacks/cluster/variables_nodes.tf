@@ -24,6 +24,18 @@ variable "addons" {
   nullable = false
 }
 
+variable "autoscaler" {
+  description = "Who says how many nodes the groups have: `none` (their `size.desired`; Karpenter changes no group) or `cluster-autoscaler` (which is installed apart, and finds the groups by EKS's tags)."
+  type        = string
+  default     = "none"
+  nullable    = false
+
+  validation {
+    condition     = contains(["none", "cluster-autoscaler"], var.autoscaler)
+    error_message = "autoscaler: ${var.autoscaler} is neither none nor cluster-autoscaler."
+  }
+}
+
 variable "system_node_group" {
   description = "Nodes for what keeps the cluster going, as in modules/system-node-group."
   type = object({
@@ -38,6 +50,10 @@ variable "system_node_group" {
       min     = optional(number)
       max     = optional(number)
       desired = optional(number)
+    }), {})
+    update_config = optional(object({
+      max_unavailable            = optional(number)
+      max_unavailable_percentage = optional(number)
     }), {})
     volume = optional(object({
       size        = optional(number)
@@ -75,6 +91,10 @@ variable "accelerator_node_groups" {
       min     = optional(number)
       max     = optional(number)
       desired = optional(number)
+    }), {})
+    update_config = optional(object({
+      max_unavailable            = optional(number)
+      max_unavailable_percentage = optional(number)
     }), {})
     efa = optional(object({
       enabled    = optional(bool)

@@ -98,6 +98,10 @@ ZONES = ["us-west-2a", "us-west-2b"]
 P5 = {"instance_type": "p5.48xlarge", "availability_zone": "us-west-2b", "size": {"min": 0, "max": 2}}
 
 
+# With it the nodes of a group are as few as its minimum and as many as its maximum.
+AUTOSCALER = {"autoscaler": "cluster-autoscaler"}
+
+
 BLOCK = "cr-0123456789abcdef0"
 
 

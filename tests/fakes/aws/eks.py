@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
+from fakes.aws import eks_scaling
 from fakes.aws.documents import ACCOUNT, Document, Request, ServiceError, in_use, not_found, now, unique
 from moto.ec2.models import ec2_backends
 
@@ -171,6 +172,7 @@ def describe_update(region: Region, request: Request, name: str, number: str) ->
 def create_nodegroup(region: Region, request: Request, name: str) -> Document:
     body, version = request.body, region.cluster(name)["version"]
     group = body["nodegroupName"]
+    eks_scaling.check(body["scalingConfig"])
     number = unique("", 8)[1:]
     document = {
         "version": version, "releaseVersion": f"{version}.0-20260120", "labels": {}, "health": {"issues": []},
@@ -183,6 +185,8 @@ def create_nodegroup(region: Region, request: Request, name: str) -> Document:
         )
         document["launchTemplate"] |= {"name": templates[0].name}
     created = region.add(name, "node group", group, document)
+    if "launchTemplate" in document:
+        eks_scaling.create(region.name, f"eks-{group}-{number}", created)
     # EKS lets the nodes of its own groups in; the API reference of CreateAccessEntry says so.
     if body["nodeRole"] not in region.all(name, "access entry"):
         add_access_entry(region, name, {"principalArn": body["nodeRole"], "type": "EC2_LINUX"})
@@ -201,21 +205,39 @@ def describe_nodegroup(region: Region, request: Request, name: str, group: str) 
 
 @route("DELETE", "/clusters/{name}/node-groups/{group}")
 def delete_nodegroup(region: Region, request: Request, name: str, group: str) -> Document:
-    region.one(name, "node group", group)
+    for entry in region.one(name, "node group", group)["resources"]["autoScalingGroups"]:
+        eks_scaling.delete(region.name, entry["name"])
     return {"nodegroup": region.all(name, "node group").pop(group) | {"status": "DELETING"}}
 
 
 @route("POST", "/clusters/{name}/node-groups/{group}/update-config")
 def update_nodegroup_config(region: Region, request: Request, name: str, group: str) -> Document:
     document = region.one(name, "node group", group)
+    document["scalingConfig"] = _sized(document["scalingConfig"], request.body.get("scalingConfig") or {})
+    for entry in document["resources"]["autoScalingGroups"]:
+        eks_scaling.resize(region.name, entry["name"], document["scalingConfig"])
+    document["taints"] = _tainted(document.get("taints") or [], request.body.get("taints") or {})
     changes = request.body.get("labels") or {}
     document["labels"] = {
         key: value
         for key, value in (document["labels"] | changes.get("addOrUpdateLabels", {})).items()
         if key not in changes.get("removeLabels", [])
     }
-    document.update({key: request.body[key] for key in ("scalingConfig", "updateConfig") if request.body.get(key)})
+    document.update({key: request.body[key] for key in ("updateConfig",) if request.body.get(key)})
     return update("ConfigUpdate")
+
+
+def _sized(sizes: Document, asked: Document) -> Document:
+    """NodegroupScalingConfig: when it is updated, any of its fields may be left out."""
+    eks_scaling.check(sizes | asked)
+    return sizes | asked
+
+
+def _tainted(taints: list[Document], asked: Document) -> list[Document]:
+    """UpdateTaintsPayload."""
+    gone = [(taint["key"], taint["effect"]) for key in asked for taint in asked[key]]
+    kept = [taint for taint in taints if (taint["key"], taint["effect"]) not in gone]
+    return [*kept, *asked.get("addOrUpdateTaints", [])]
 
 
 @route("POST", "/clusters/{name}/node-groups/{group}/update-version")

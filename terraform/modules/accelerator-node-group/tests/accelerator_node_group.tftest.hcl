@@ -47,18 +47,6 @@ run "defaults" {
   }
 }
 
-run "taints_until_the_drivers_run" {
-  command = plan
-  variables { csi_drivers = ["ebs", "fsx"] }
-
-  assert {
-    condition = toset([for taint in aws_eks_node_group.this.taint : taint.key]) == toset([
-      "nvidia.com/gpu", "ebs.csi.aws.com/agent-not-ready", "fsx.csi.aws.com/agent-not-ready",
-    ])
-    error_message = "Pods would come before the drivers, or never."
-  }
-}
-
 run "efa_on_every_card" {
   command = plan
   variables {
@@ -199,7 +187,7 @@ run "options" {
   }
 
   assert {
-    condition     = strcontains(base64decode(aws_launch_template.this.user_data), "strategy: RAID0")
+    condition     = strcontains(base64decode(aws_launch_template.this.user_data), "\"strategy\": \"RAID0\"")
     error_message = "The local disks stay unused."
   }
   assert {

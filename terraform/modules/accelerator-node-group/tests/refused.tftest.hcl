@@ -170,8 +170,20 @@ run "a_placement_group_for_a_capacity_block_is_refused" {
   expect_failures = [var.placement_group]
 }
 
-run "an_unknown_driver_is_refused" {
+run "a_driver_that_needs_no_taint_is_refused" {
   command = plan
-  variables { csi_drivers = ["s3"] }
+  variables { csi_drivers = ["ebs"] }
   expect_failures = [var.csi_drivers]
+}
+
+run "one_or_a_share_of_the_nodes" {
+  command = plan
+  variables { update_config = { max_unavailable = 1, max_unavailable_percentage = 50 } }
+  expect_failures = [var.update_config]
+}
+
+run "no_node_at_a_time_is_refused" {
+  command = plan
+  variables { update_config = { max_unavailable = 0 } }
+  expect_failures = [var.update_config]
 }

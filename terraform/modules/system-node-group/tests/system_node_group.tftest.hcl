@@ -8,6 +8,7 @@ variables {
   kubernetes_version = "1.35"
   node_role_arn      = "arn:aws:iam::123456789012:role/demo-node"
   subnet_ids         = ["subnet-a", "subnet-b"]
+  tags               = { team = "ml" }
 }
 
 run "defaults" {
@@ -34,8 +35,16 @@ run "defaults" {
     error_message = "EC2 would not launch instances that have tags of Kubernetes."
   }
   assert {
-    condition     = [for tags in aws_launch_template.this.tag_specifications : tags.tags["team"]] == ["ml", "ml", "ml"]
-    error_message = "What EC2 makes does not carry the stack's tags."
+    condition     = alltrue([for made in aws_launch_template.this.tag_specifications : made.tags == tomap({ Name = "demo-system", "mlops.eks/cluster" = "demo" })])
+    error_message = "A change of a tag would replace all nodes, or what EC2 makes does not say whose it is."
+  }
+  assert {
+    condition     = { for key, made in aws_autoscaling_group_tag.this : key => "${made.tag[0].value} ${made.tag[0].propagate_at_launch}" } == { team = "ml true" }
+    error_message = "New nodes do not carry the stack's tags."
+  }
+  assert {
+    condition     = aws_eks_node_group.this.update_config[0].max_unavailable == 1
+    error_message = "Several nodes would go at once."
   }
   assert {
     condition     = output.name == "mock-20260101" && output.autoscaling_group_names == ["eks-mock"]
@@ -91,6 +100,20 @@ run "at_least_one_node_to_begin_with" {
   }
 }
 
+run "an_autoscaler_is_kept_within_the_bounds" {
+  command = plan
+  variables {
+    size            = { min = 2, max = 4 }
+    autoscaled_size = 6
+    update_config   = { max_unavailable_percentage = 33 }
+  }
+
+  assert {
+    condition     = aws_eks_node_group.this.scaling_config[0].desired_size == 4 && aws_eks_node_group.this.update_config[0].max_unavailable_percentage == 33
+    error_message = "AWS would refuse a maximum below the number of nodes, or it is not a third of the nodes at a time."
+  }
+}
+
 run "an_image_for_accelerators_is_refused" {
   command = plan
   variables { ami_type = "AL2023_x86_64_NVIDIA" }
@@ -143,4 +166,16 @@ run "a_hop_limit_too_far_is_refused" {
   command = plan
   variables { metadata_hop_limit = 3 }
   expect_failures = [var.metadata_hop_limit]
+}
+
+run "one_or_a_share_of_the_nodes" {
+  command = plan
+  variables { update_config = { max_unavailable = 1, max_unavailable_percentage = 50 } }
+  expect_failures = [var.update_config]
+}
+
+run "no_node_at_a_time_is_refused" {
+  command = plan
+  variables { update_config = { max_unavailable = 0 } }
+  expect_failures = [var.update_config]
 }

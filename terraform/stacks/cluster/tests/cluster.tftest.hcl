@@ -37,7 +37,7 @@ run "defaults" {
     error_message = "There is not EFS and nothing else."
   }
   assert {
-    condition     = local.csi_drivers == ["ebs", "efs"]
+    condition     = local.csi_drivers == ["efs"]
     error_message = "Nodes would wait for ever for a driver that is not there."
   }
   assert {
@@ -95,7 +95,7 @@ run "everything" {
     error_message = "The node groups are others."
   }
   assert {
-    condition     = local.csi_drivers == ["ebs", "efs", "fsx"]
+    condition     = local.csi_drivers == ["efs", "fsx"]
     error_message = "Nodes wait for other drivers than there are."
   }
   assert {
@@ -140,8 +140,39 @@ run "a_driver_of_ones_own_and_one_removed" {
   variables { addons = { aws-efs-csi-driver = null, aws-fsx-csi-driver = {} } }
 
   assert {
-    condition     = local.csi_drivers == ["ebs", "fsx"]
+    condition     = local.csi_drivers == ["fsx"]
     error_message = "Nodes wait for other drivers than there are."
+  }
+}
+
+run "an_autoscaler_keeps_its_number" {
+  command = plan
+  variables {
+    autoscaler              = "cluster-autoscaler"
+    accelerator_node_groups = { p5 = { instance_type = "p5.48xlarge", size = { min = 1, max = 8 } }, p5-big = { instance_type = "p5.48xlarge" } }
+  }
+
+  override_data {
+    target = data.aws_autoscaling_groups.this
+    values = { names = ["eks-p5-202601200915020000000000ab-0cc4b5c2-8f2a-11ee", "eks-p5-big-202601200915020000000000ac-0cc4b5c2", "by-hand"] }
+  }
+  override_data {
+    target = data.aws_autoscaling_group.this
+    values = { desired_capacity = 5 }
+  }
+
+  assert {
+    condition     = local.autoscaled_sizes == { p5 = 5, p5-big = 5 }
+    error_message = "The numbers are not those that the autoscaler gave the groups."
+  }
+}
+
+run "without_an_autoscaler_nothing_is_looked_up" {
+  command = plan
+
+  assert {
+    condition     = length(data.aws_autoscaling_groups.this) == 0 && length(data.aws_autoscaling_group.this) == 0
+    error_message = "Auto Scaling is asked for numbers that variables say."
   }
 }
 

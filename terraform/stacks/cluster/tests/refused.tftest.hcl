@@ -68,3 +68,9 @@ run "a_file_system_in_a_zone_without_subnet_is_refused" {
   variables { fsx = { fsx = { availability_zone = "us-west-2d" } } }
   expect_failures = [var.fsx]
 }
+
+run "karpenter_scales_no_group" {
+  command = plan
+  variables { autoscaler = "karpenter" }
+  expect_failures = [var.autoscaler]
+}

@@ -7,7 +7,7 @@ import typing as t
 from collections.abc import Callable
 
 import pytest
-from fakes.aws.answers import BLOCK, ZONES, group, stack
+from fakes.aws.answers import AUTOSCALER, BLOCK, ZONES, group, stack
 from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
@@ -110,12 +110,15 @@ CASES = {
         stack(kubernetes_version="2.0"), "Kubernetes version", ("2.0: EKS has no such version",)
     ),
     "more nodes at once than the quota": Case(
-        group(size={"min": 5, "max": 8}),
+        group(size={"min": 5, "max": 8}) | AUTOSCALER,
         "quota of P vCPUs on demand",
         ("768, 0 in use by others, 960 needed at once, 1536 at most", "--quota-code L-417A185B --desired-value 1536"),
     ),
     "more nodes at most than the quota": Case(
-        group(size={"min": 1, "max": 8}), "quota of P vCPUs on demand", ("192 needed at once, 1536 at most",), "warn"
+        group(size={"min": 1, "max": 8}) | AUTOSCALER,
+        "quota of P vCPUs on demand",
+        ("192 needed at once, 1536 at most",),
+        "warn",
     ),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from fakes.aws.answers import BLOCK, P5, RESERVED, group, product, stack
+from fakes.aws.answers import AUTOSCALER, BLOCK, P5, RESERVED, group, product, stack
 from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.preflight import preflight
@@ -17,7 +17,7 @@ Client = Callable[..., t.Any]
 
 def test_the_estimate_counts_the_fewest_and_the_most_nodes(account: AwsServer) -> None:
     params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": True, "show": False}
-    asked = group(size={"min": 1, "max": 2}) | {"fsx": {"fsx": {}}, "kubernetes_version": "1.35"}
+    asked = group(size={"min": 1, "max": 2}) | {"fsx": {"fsx": {}}, "kubernetes_version": "1.35"} | AUTOSCALER
     cost = preflight({**params, "variables": asked})["cost"]
     lines = {line["item"]: line for line in cost["lines"]}
     assert lines["control plane"]["monthly_min"] == 73.0
@@ -31,6 +31,13 @@ def test_the_estimate_counts_the_fewest_and_the_most_nodes(account: AwsServer) -
     assert lines["FSx fsx"]["source"] == "table of 2026-05-01 (us-east-1's)"
     assert lines["FSx fsx"]["monthly_min"] == 168.0
     assert cost["monthly_min"] == round(sum(line["monthly_min"] for line in cost["lines"]), 2)
+
+
+def test_without_an_autoscaler_the_nodes_cost_what_they_cost(account: AwsServer) -> None:
+    params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": True, "show": False}
+    cost = preflight({**params, "variables": group(size={"min": 0, "desired": 1, "max": 2})})["cost"]
+    lines = {line["item"]: (line["quantity_min"], line["quantity_max"]) for line in cost["lines"]}
+    assert (lines["nodes p5 (p5.48xlarge)"], lines["nodes system (m7i.xlarge)"]) == ((1, 1), (2, 2))
 
 
 def test_prices_that_are_not_known_or_not_clear_are_not_made_up(look: Look, account: AwsServer) -> None:
@@ -51,7 +58,7 @@ def test_spot_and_blocks_have_prices_of_their_own(account: AwsServer) -> None:
         "paid": {**P5, "capacity": {"type": "capacity_block", "reservation_id": BLOCK}},
     }
     params = {"region": "us-west-2", "profile": None, "pipelines": [], "others": [], "fail": False, "show": False}
-    cost = preflight({**params, "variables": stack(accelerator_node_groups=groups)})["cost"]
+    cost = preflight({**params, "variables": stack(accelerator_node_groups=groups, **AUTOSCALER)})["cost"]
     lines = {line["item"]: line for line in cost["lines"]}
     assert lines["nodes cheap (g5.xlarge)"]["monthly_max"] == round(0.4 * 730, 2)
     assert lines["nodes paid (p5.48xlarge)"]["monthly_max"] == 0.0

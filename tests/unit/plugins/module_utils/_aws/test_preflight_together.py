@@ -6,7 +6,7 @@ import typing as t
 from collections.abc import Callable
 
 import pytest
-from fakes.aws.answers import ZONES, group, stack
+from fakes.aws.answers import AUTOSCALER, ZONES, group, stack
 from fakes.aws.documents import ServiceError
 from fakes.aws.server import AwsServer
 
@@ -34,8 +34,8 @@ def test_clusters_that_fit_alone_may_not_fit_together(look: Look) -> None:
 
 
 def test_nodes_of_all_count_at_once_and_at_most(look: Look) -> None:
-    mine = group(size={"min": 1, "max": 2})
-    level, text = look(mine, others=[other(group(size={"min": 2, "max": 4}))])[VCPUS]
+    mine = group(size={"min": 1, "max": 2}) | AUTOSCALER
+    level, text = look(mine, others=[other(group(size={"min": 2, "max": 4}) | AUTOSCALER)])[VCPUS]
     assert level == "warn"
     assert text.startswith("768, 0 in use by others, 192 needed at once, 384 at most; with east-2 576 and 1152.")
     assert "--desired-value 1152" in text
