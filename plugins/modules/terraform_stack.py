@@ -54,14 +54,30 @@ options:
     description: Environment variables for Terraform, such as E(AWS_PROFILE), over those of this process.
     type: dict
   protected:
-    description: Kinds of resources that hold data, which are neither destroyed nor replaced without O(allow_replace).
+    description:
+      - Kinds of resources that hold data, or nodes, which are neither destroyed nor replaced without O(allow_replace).
     type: list
     elements: str
-    default: [aws_ecr_repository, aws_efs_file_system, aws_eks_cluster, aws_fsx_lustre_file_system, aws_s3_bucket]
+    default:
+      - aws_ecr_repository
+      - aws_efs_file_system
+      - aws_eks_cluster
+      - aws_eks_node_group
+      - aws_fsx_lustre_file_system
+      - aws_s3_bucket
   allow_replace:
     description:
       - Addresses and kinds of protected resources that may be destroyed or replaced all the same.
       - What was never wholly created may be replaced without it.
+    type: list
+    elements: str
+    default: []
+  allow_disruption:
+    description:
+      - Addresses of node groups, or C(aws_eks_node_group) for all, that may lose nodes, because nothing runs on them or
+        because it may end. A group loses nodes when it is destroyed or replaced, when a change lets EKS replace its
+        nodes (launch template, image, Kubernetes version), when its size becomes smaller, or by a taint that evicts.
+      - A group of a Capacity Block that has nodes is not updated at all; EKS does that while it has none.
     type: list
     elements: str
     default: []
@@ -115,7 +131,7 @@ EXAMPLES = r"""
     source: terraform/stacks/cluster
     data_dir: clusters/train-usw2/terraform
     state: absent
-    allow_replace: [aws_eks_cluster, aws_efs_file_system, aws_fsx_lustre_file_system]
+    allow_replace: [aws_eks_cluster, aws_eks_node_group, aws_efs_file_system, aws_fsx_lustre_file_system]
     variables:
       cluster_name: train-usw2
 """
@@ -127,7 +143,9 @@ outputs:
   type: dict
   sample: {cluster_name: train-usw2, admin_token: (sensitive)}
 plan:
-  description: What was, or in check mode would be, done. RV(plan.refused) has addresses.
+  description:
+    - What was, or in check mode would be, done. RV(plan.refused) has addresses, RV(plan.disruptions) the node groups
+      that would lose nodes.
   returned: success
   type: dict
   sample:
@@ -135,6 +153,7 @@ plan:
     changes:
       - {action: replace, address: aws_subnet.this, type: aws_subnet, why: forced by cidr_block}
     refused: []
+    disruptions: []
 diff:
   description: Attributes that differ, before and after, by address; sensitive ones masked.
   returned: in diff mode
@@ -157,6 +176,16 @@ refused:
   type: list
   elements: dict
   sample: [{action: destroy, address: aws_efs_file_system.this, type: aws_efs_file_system, why: ""}]
+disruptions:
+  description: Node groups that would lose nodes and may not, with RV(outputs) as they are now.
+  returned: when there were some
+  type: list
+  elements: dict
+  sample:
+    - address: module.accelerator_node_groups["p5"].aws_eks_node_group.this
+      group: p5-20260120091502000000000001
+      nodes: 2
+      text: replace all 2 nodes, for launch_template, of node group p5-20260120091502000000000001 (module...)
 lock:
   description: Who holds the state.
   returned: when it is locked
@@ -194,11 +223,13 @@ ARGUMENT_SPEC = {
             "aws_ecr_repository",
             "aws_efs_file_system",
             "aws_eks_cluster",
+            "aws_eks_node_group",
             "aws_fsx_lustre_file_system",
             "aws_s3_bucket",
         ],
     },
     "allow_replace": {"type": "list", "elements": "str", "default": []},
+    "allow_disruption": {"type": "list", "elements": "str", "default": []},
     "binary": {"type": "path"},
     "outputs_file": {"type": "path"},
     "lock_timeout": {"type": "float", "default": 60},

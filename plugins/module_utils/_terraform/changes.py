@@ -14,6 +14,8 @@ import typing as t
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.nodes import KIND as NODES
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.nodes import quoted
 
 Document = Mapping[str, t.Any]
 SENSITIVE = "(sensitive)"
@@ -147,10 +149,13 @@ def refused(
 def refusal(subject: str, rows: Sequence[Change]) -> ConflictError:
     """Return the error that names what would be lost, and the word that allows it."""
     said = "; ".join(f"{row.action} {row.address}" + (f" ({row.why()})" if row.why() else "") for row in rows)
+    kinds = {row.kind for row in rows}
+    lost = [*(["its data"] if kinds != {NODES} else []), *(["what runs on its nodes"] if NODES in kinds else [])]
     healthy = " If its creation did succeed, untaint it." if any(row.reason == TAINTED for row in rows) else ""
     return ConflictError(
-        f"{subject}: refused, nothing was changed: this would {said}, and with it go its data.{healthy}"
-        f" If that is meant: allow_replace: [{', '.join(row.address for row in rows)}].",
+        f"{subject}: refused, nothing was changed: this would {said}, and with it go"
+        f" {' and '.join(lost)}.{healthy} If that is meant: allow_replace:"
+        f" [{', '.join(quoted(row.address) for row in rows)}].",
         refused=[row.row() for row in rows],
     )
 

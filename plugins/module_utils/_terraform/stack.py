@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_js
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import changes as plans
-from ansible_collections.mlops.eks.plugins.module_utils._terraform import worktree
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import nodes, worktree
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import ExistsError
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import read, unfinished
@@ -43,6 +43,7 @@ class Request:
     env: Mapping[str, t.Any]
     protected: Sequence[str]
     allow_replace: Sequence[str]
+    allow_disruption: Sequence[str]
     binary: str | None
     outputs_file: Path | None
     lock_timeout: float
@@ -130,12 +131,18 @@ class _Run(t.NamedTuple):
         rows, outputs = plans.read_changes(document), plans.read_outputs(document)
         begun = unfinished(_journal(program.data)["unfinished"], read(program.data / APPLY))
         refused = plans.refused(rows, request.protected, request.allow_replace, begun)
+        # Whoever removes the stack means its nodes too; those of what was never wholly made hold nothing yet.
+        lost = [] if request.state == "absent" else nodes.disruptions(document)
+        empty = {row.address for row in rows if row.reason == plans.TAINTED and row.address in begun}
+        lost = [row for row in lost if row.address not in empty]
         self._show(rows, pending, look)
-        result: Result = {"changed": pending and request.state != "planned", "plan": _plan(rows, refused)}
+        result: Result = {"changed": pending and request.state != "planned", "plan": _plan(rows, refused, lost)}
         if request.diff and pending:
             result["diff"] = plans.diff(rows, outputs)
         if refused and request.state != "planned":
             raise plans.refusal(request.name, refused)
+        if lost and request.state != "planned":
+            nodes.refuse(request.name, lost, request.allow_disruption, _shown(program.outputs()))
         if look:
             return {**result, "outputs": _shown(program.outputs())}
         if pending:
@@ -187,11 +194,12 @@ def _shown(outputs: Mapping[str, t.Any]) -> Result:
     return {name: plans.SENSITIVE if found.get("sensitive") else found.get("value") for name, found in outputs.items()}
 
 
-def _plan(rows: Sequence[plans.Change], refused: Sequence[plans.Change]) -> Result:
+def _plan(rows: Sequence[plans.Change], refused: Sequence[plans.Change], lost: Sequence[nodes.Disruption]) -> Result:
     return {
         "summary": plans.summary(rows),
         "changes": [row.row() for row in rows],
         "refused": [row.address for row in refused],
+        "disruptions": [row.row() for row in lost],
     }
 
 

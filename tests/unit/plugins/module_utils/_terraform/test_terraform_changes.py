@@ -162,12 +162,26 @@ def test_a_refusal_says_what_why_and_how_to_allow_it(plan: Plan) -> None:
     assert str(error) == (
         "train: refused, nothing was changed: this would replace terraform_data.cluster (forced by triggers_replace);"
         " destroy terraform_data.nodes[1] (count is smaller), and with it go its data. If that is meant: allow_replace:"
-        " [terraform_data.cluster, terraform_data.nodes[1]]."
+        " [terraform_data.cluster, 'terraform_data.nodes[1]']."
     )
     assert [entry["address"] for entry in error.details["refused"]] == [
         "terraform_data.cluster",
         "terraform_data.nodes[1]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "said"),
+    [
+        (["a.aws_eks_node_group.this"], "and with it go what runs on its nodes."),
+        (
+            ["a.aws_efs_file_system.this", "a.aws_eks_node_group.this"],
+            "and with it go its data and what runs on its nodes.",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_lost(addresses: list[str], said: str) -> None:
+    assert said in str(changes.refusal("train", [row(address, "destroy") for address in addresses]))
 
 
 def test_a_refusal_to_replace_what_is_tainted_names_the_other_way(plan: Plan) -> None:

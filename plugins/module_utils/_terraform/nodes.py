@@ -1,0 +1,142 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Which changes of a plan take nodes of managed node groups away, and with them what runs there.
+
+Source: EKS API reference. UpdateNodegroupVersion replaces every node for a new launch template version, image or
+Kubernetes version. UpdateNodegroupConfig terminates nodes when `desiredSize` becomes lower, and sets taints on the
+nodes that are there.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
+
+Document = Mapping[str, t.Any]
+KIND = "aws_eks_node_group"
+_ROLLED = ("launch_template", "release_version", "version")
+_BLOCK = "CAPACITY_BLOCK"
+_EMPTY = (
+    "aws eks update-nodegroup-config --cluster-name {row.cluster} --nodegroup-name {row.group}"
+    " --scaling-config minSize=0,desiredSize=0"
+)
+
+
+class Disruption(t.NamedTuple):
+    """One node group that would lose nodes: its address, what EKS calls it, how many nodes it has, and what is done.
+
+    `rolled` says that they are replaced one after the other, `block` that they are of a Capacity Block.
+    """
+
+    address: str
+    group: str
+    nodes: int
+    what: str
+    cluster: str = ""
+    rolled: bool = False
+    block: bool = False
+
+    def row(self) -> dict[str, t.Any]:
+        """Return it for a task's result."""
+        return {"address": self.address, "group": self.group, "nodes": self.nodes, "text": self.text()}
+
+    def text(self) -> str:
+        """Return what would be done, for a sentence that begins with `this would`."""
+        return f"{self.what} of node group {self.group} ({self.address})"
+
+
+def disruptions(plan: Document) -> list[Disruption]:
+    """Return the node groups of a plan that would lose nodes; one that has none loses none."""
+    entries = [entry for entry in plan.get("resource_changes") or [] if entry.get("mode") == "managed"]
+    found = (_disruption(entry["address"], entry["change"]) for entry in entries if entry["type"] == KIND)
+    return sorted(row for row in found if row is not None)
+
+
+def _disruption(address: str, change: Document) -> Disruption | None:
+    before, actions = change.get("before") or {}, change["actions"]
+    nodes = _desired(before) or 0
+    rolled = actions == ["update"] and [name for name in _ROLLED if _differs(change, name)]
+    if "delete" in actions:
+        what = f"destroy all {nodes} nodes"
+    elif rolled:
+        what = f"replace all {nodes} nodes, for {', '.join(rolled)},"
+    elif actions == ["update"]:
+        what = " and ".join(_updates(change))
+    else:
+        what = ""
+    if not nodes or not what:
+        return None
+    block = before.get("capacity_type") == _BLOCK
+    cluster, group = before.get("cluster_name") or "", before.get("node_group_name") or address
+    return Disruption(address, group, nodes, what, cluster, bool(rolled), block)
+
+
+def _updates(change: Document) -> Iterator[str]:
+    before, after = change["before"], change.get("after") or {}
+    wanted, nodes = _desired(after), _desired(before) or 0
+    if wanted is None:
+        yield "change the number"
+    elif wanted < nodes:
+        yield f"remove {nodes - wanted} of {nodes} nodes"
+    evicting = _evicting(after) - _evicting(before)
+    if evicting:
+        yield f"evict the pods, by taint {', '.join(sorted(evicting))},"
+
+
+def _desired(group: Document) -> int | None:
+    """Return how many nodes a group has or shall have, `None` where the plan does not know it."""
+    sizes: Sequence[Document] = group.get("scaling_config") or [{}]
+    found: int | None = sizes[0].get("desired_size")
+    return found
+
+
+def _evicting(group: Document) -> set[str]:
+    return {taint["key"] for taint in group.get("taint") or () if taint.get("effect") == "NO_EXECUTE"}
+
+
+def _differs(change: Document, name: str) -> bool:
+    """Whether an attribute becomes another, or may do so as its value is not known yet."""
+    unknown = (change.get("after_unknown") or {}).get(name)
+    return (change.get("after") or {}).get(name) != change["before"].get(name) or _any(unknown)
+
+
+def _any(marks: t.Any) -> bool:
+    if isinstance(marks, (dict, list)):
+        return any(map(_any, marks.values() if isinstance(marks, dict) else marks))
+    return bool(marks)
+
+
+def refuse(subject: str, rows: Sequence[Disruption], allowed: Collection[str], outputs: Document) -> None:
+    """Refuse what would take nodes away, unless `allowed` names its address or its kind.
+
+    Raises:
+        ConflictError: its details tell the groups, and the outputs of the stack as they are, for whoever asks the
+            cluster what runs on these nodes.
+    """
+    blocks = [row for row in rows if row.rolled and row.block]
+    if blocks:
+        said = "; ".join(row.text() for row in blocks)
+        commands = "; ".join(f"`{_EMPTY.format(row=row)}`" for row in blocks)
+        raise ConflictError(
+            f"{subject}: refused, nothing was changed: this would {said}, and a group of a Capacity Block is updated"
+            f" only while it has no node. When nothing runs there, scale it to zero by {commands}, wait until its nodes"
+            " are gone, and run this again: it makes the change, then sets the size back."
+        )
+    left = [row for row in rows if not {row.address, KIND} & set(allowed)]
+    if left:
+        said = "; ".join(row.text() for row in left)
+        names = ", ".join(quoted(row.address) for row in left)
+        raise ConflictError(
+            f"{subject}: refused, nothing was changed: this would {said}, with what runs there."
+            f" If nothing does, or it may end: allow_disruption: [{names}].",
+            disruptions=[row.row() for row in left],
+            outputs=dict(outputs),
+        )
+
+
+def quoted(address: str) -> str:
+    """Return an address as YAML takes it in a list; a key's brackets would end one."""
+    return f"'{address}'" if "[" in address else address
