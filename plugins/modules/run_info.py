@@ -24,6 +24,13 @@ options:
     description: Look in every namespace instead of O(namespace).
     type: bool
     default: false
+  node_groups:
+    description:
+      - Only what runs, waits for its next attempt or serves on nodes of these managed node groups of EKS, by the names
+        that EKS gives them. What has no pods counts as well, as it may get some there.
+      - It needs the right to list nodes and pods.
+    type: list
+    elements: str
   show:
     description: Print the table as well, with a local connection.
     type: bool
@@ -39,7 +46,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 runs:
-  description: One entry per step.
+  description: One entry per step; with O(node_groups), C(nodes) are those of the groups that its pods are on.
   returned: always
   type: list
   elements: dict
@@ -63,6 +70,7 @@ ARGUMENT_SPEC = {
     **CLUSTER,
     "release": {"type": "str"},
     "all_namespaces": {"type": "bool", "default": False},
+    "node_groups": {"type": "list", "elements": "str"},
     "show": {"type": "bool", "default": False},
 }
 

@@ -130,6 +130,8 @@ EKS_CLUSTER = Rule(
     words="letters, digits, '-' and '_', beginning with a letter or digit",
     longest=100,
 )
+# It is the value of a label of its nodes.
+NODE_GROUP = replace(EKS_CLUSTER, longest=63)
 BUCKET = Rule(
     pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!(\d+\.){3}\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3|\.mrap)$)"
     r"[a-z0-9][a-z0-9.-]+[a-z0-9]",
@@ -209,7 +211,7 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
         "tools_dir": PATH,
     },
     "pipeline_info": {"pipeline": PATH, "from_step": TEXT, "only_steps": TEXT, "release": or_none(RELEASE)},
-    "run_info": {**_CLUSTER, "release": or_none(RELEASE)},
+    "run_info": {**_CLUSTER, "release": or_none(RELEASE), "node_groups": NODE_GROUP},
     "run_report": {"runs_dir": PATH, "run_id": RUN_ID},
     "run_stop": {**_CLUSTER, **_HELM, "release": RELEASE, "runs_dir": PATH},
     "state_bucket_info": {**_AWS, "name": BUCKET},
@@ -219,6 +221,7 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
         "env": Pairs(keys=ENV_NAME, values=ENV_VALUE),
         "protected": TEXT,
         "allow_replace": TEXT,
+        "allow_disruption": TEXT,
         "binary": PATH,
         "outputs_file": PATH,
     },

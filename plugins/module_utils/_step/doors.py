@@ -34,7 +34,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
-from ansible_collections.mlops.eks.plugins.module_utils._step.status import runs, table
+from ansible_collections.mlops.eks.plugins.module_utils._step.status import on_node_groups, runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, following, new_run_id, rules, step_task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
@@ -197,6 +197,8 @@ def run_info(params: Params, *, mask: Mask) -> Record:
     """Return every step of every run the ledgers of the cluster know."""
     kube = connect(params, mask)
     rows = runs(kube, release=params["release"], all_namespaces=params["all_namespaces"], now=Clock().now())
+    if params["node_groups"]:
+        rows = on_node_groups(kube, rows, params["node_groups"])
     return {"changed": False, "runs": rows, "table": table(rows)}
 
 

@@ -6,14 +6,21 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso, human
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import node, phase
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import LABEL, Entry, parse
 
 Row = dict[str, t.Any]
+# Outcomes of steps whose release is installed: one that runs, waits for its next attempt, or serves.
+INSTALLED = ("running", "retrying", "ready")
+# So many nodes are named in a sentence.
+_NAMED = 3
+_NODE_GROUP = "eks.amazonaws.com/nodegroup"
 _COLUMNS = ("release", "step", "outcome", "took", "age", "run", "cause")
 
 
@@ -27,6 +34,42 @@ def runs(kube: Kube, *, release: str | None, all_namespaces: bool, now: float) -
         for entry in parse(document).values():
             rows.append(_row(entry, document["metadata"], now))
     return sorted(rows, key=lambda row: (row["namespace"], row["release"], row["index"]))
+
+
+def on_node_groups(kube: Kube, rows: Iterable[Row], groups: Sequence[str]) -> list[Row]:
+    """Return what is installed and would lose pods with the nodes of managed node groups of EKS.
+
+    `nodes` of a row are those its pods are on. What has no pods that can be told is returned too, without nodes: it
+    may get some there at any moment.
+    """
+    selector = f"{_NODE_GROUP} in ({','.join(groups)})"
+    found = items(kube.request("GET", collection("v1", "nodes", None), params={"labelSelector": selector}))
+    nodes = {entry["metadata"]["name"] for entry in found}
+    kept = []
+    for row in rows:
+        if row["outcome"] in INSTALLED:
+            its = _nodes_of(kube, row)
+            if its is None or its & nodes:
+                there = sorted(nodes & (its or set()))
+                kept.append({**row, "nodes": there, "text": _text(row, there)})
+    return kept
+
+
+def _text(row: Row, nodes: Sequence[str]) -> str:
+    """Return who is on nodes, as part of a sentence."""
+    does = {"running": "runs", "retrying": "waits for its next attempt", "ready": "serves"}[row["outcome"]]
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    where = f"on {', '.join(nodes[:_NAMED])}{more}" if nodes else "with no pod yet"
+    who = f"step {row['step']} of {row['release']} in namespace {row['namespace']}"
+    return f"{who} {does} {where}, since {row['started']}"
+
+
+def _nodes_of(kube: Kube, row: Row) -> set[str] | None:
+    """Return the nodes that the pods of a release are on, `None` when it has no pods."""
+    params = {"labelSelector": f"app.kubernetes.io/instance={row['helm_release']}"}
+    found = items(kube.request("GET", collection("v1", "pods", row["namespace"]), params=params))
+    there = {node(pod) for pod in found if phase(pod) not in ("Succeeded", "Failed")}
+    return {name for name in there if name} if found else None
 
 
 def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
