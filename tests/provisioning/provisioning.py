@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 import signal
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import boto3
+import pytest
 import yaml
 from terraform_program import ROOT
 
@@ -117,6 +120,20 @@ def volume(site: Site) -> str:
     tags = [{"ResourceType": "volume", "Tags": [{"Key": "kubernetes.io/cluster/demo", "Value": "owned"}]}]
     made = site.client("ec2").create_volume(AvailabilityZone="us-west-2a", Size=1, TagSpecifications=tags)
     return str(made["VolumeId"])
+
+
+def log_in(directory: Path, name: str, user: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `aws eks get-token` hand out the certificate of the cluster's administrator."""
+    keys = {"clientCertificateData": "client-certificate-data", "clientKeyData": "client-key-data"}
+    status = {name: base64.b64decode(user[key]).decode() for name, key in keys.items()}
+    credential = {"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "status": status}
+    (directory / "token.json").write_text(json.dumps(credential))
+    program = directory / "bin/aws"
+    program.parent.mkdir()
+    wanted = f"eks get-token --cluster-name {name} --region us-west-2"
+    program.write_text(f'#!/bin/sh\ncase "$*" in "{wanted}"*) exec cat {directory}/token.json ;; esac; exit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
 
 
 def kill_at(process: subprocess.Popen[str], word: str) -> None:

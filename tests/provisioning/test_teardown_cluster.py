@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from controllers import BALANCER, Controllers, service, volume
-from provisioning import Site, kill_at, recap, small_host, words
+from provisioning import Site, kill_at, log_in, recap, small_host, words
 from samples import gated
 from space import Space, fresh
 
@@ -40,7 +38,7 @@ def demo(small: Site, second_cluster: t.Any, monkeypatch: pytest.MonkeyPatch) ->
     """A cluster that has been made, on which a run goes on that nobody follows any more."""
     config = json.loads(Path(second_cluster.kubeconfig).read_text(encoding="utf-8"))
     server = config["clusters"][0]["cluster"]
-    _log_in(small.directory, config["users"][0]["user"], monkeypatch)
+    log_in(small.directory, "demo", config["users"][0]["user"], monkeypatch)
     behind = {"endpoint": server["server"], "certificate_authority": server["certificate-authority-data"]}
     with fresh(second_cluster.kubeconfig, small.directory) as space:
         kubernetes = {"kubeconfig": "clusters/demo/kubeconfig", "kube_namespace": space.namespace}
@@ -54,20 +52,6 @@ def demo(small: Site, second_cluster: t.Any, monkeypatch: pytest.MonkeyPatch) ->
         pipeline = space.pipeline(train=gated())
         kill_at(small.start("train.yml", "-e", f"pipeline={pipeline}"), "| tick ")
         yield Demo(small, space)
-
-
-def _log_in(directory: Path, user: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `aws eks get-token` hand out the certificate of the cluster's administrator."""
-    keys = {"clientCertificateData": "client-certificate-data", "clientKeyData": "client-key-data"}
-    status = {name: base64.b64decode(user[key]).decode() for name, key in keys.items()}
-    credential = {"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "status": status}
-    (directory / "token.json").write_text(json.dumps(credential))
-    program = directory / "bin/aws"
-    program.parent.mkdir()
-    wanted = "eks get-token --cluster-name demo --region us-west-2"
-    program.write_text(f'#!/bin/sh\ncase "$*" in "{wanted}"*) exec cat {directory}/token.json ;; esac; exit 1\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
 
 
 def test_the_cluster_is_emptied_before_it_is_removed(demo: Demo) -> None:
