@@ -96,6 +96,26 @@ options:
     description: Replace a release that still runs with other values, instead of refusing.
     type: bool
     default: false
+  adopt:
+    description:
+      - Take over a Helm release of the name that this step needs, although this collection did not install it, or the
+        run's ledger is gone. Without it such a release is refused by name, whatever its status, and not changed.
+      - A server is upgraded in place; a job is replaced, for which O(replace) must be set if it may still run.
+      - A release of another run is never taken over.
+    type: bool
+    default: false
+  ready_timeout:
+    description:
+      - Seconds in which the upgrade of a server that was ready before must be ready again; V(0) for no limit.
+      - When it is not, or fails, the release is rolled back to the revision that was ready last, which is waited for as
+        long, and the step fails. What serves is never uninstalled by a step that fails.
+    type: float
+    default: 1800
+  later_releases:
+    description: Helm releases that later steps of the pipeline will need. One that is not the run's is refused before
+      this step begins.
+    type: list
+    elements: str
   retries:
     description:
       - How often a step that failed is run anew, each time from its installation. What it left is uninstalled; volumes
@@ -235,10 +255,11 @@ plan:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW, HELM, RETRY, SOURCE
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, CLUSTER, FOLLOW, HELM, RETRY, SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
 
 ARGUMENT_SPEC = {
+    **ADOPT,
     **CLUSTER,
     **FOLLOW,
     **HELM,
@@ -254,7 +275,9 @@ ARGUMENT_SPEC = {
     "force": {"type": "bool", "default": False},
     "allow_lookup": {"type": "bool", "default": False},
     "replace": {"type": "bool", "default": False},
+    "ready_timeout": {"type": "float", "default": 1800.0},
     "after": {"type": "list", "elements": "str"},
+    "later_releases": {"type": "list", "elements": "str"},
     "pipeline": {"type": "str"},
     "index": {"type": "int", "default": 1},
     "total": {"type": "int", "default": 1},

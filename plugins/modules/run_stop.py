@@ -29,6 +29,12 @@ options:
     description: Name of the run.
     type: str
     required: true
+  adopt:
+    description:
+      - Uninstall a Helm release of the run's name, too, that this collection did not install, or whose ledger is gone.
+      - Without it such a release is refused by name and not changed; one of another run always is.
+    type: bool
+    default: false
   runs_dir:
     description: Directory for the evidence, relative to the working directory.
     type: path
@@ -61,10 +67,11 @@ uninstalled:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, HELM
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, CLUSTER, HELM
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_stop
 
 ARGUMENT_SPEC = {
+    **ADOPT,
     **CLUSTER,
     **HELM,
     "release": {"type": "str", "required": True},

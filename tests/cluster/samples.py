@@ -61,7 +61,7 @@ def consecutive(numbers: list[int]) -> bool:
     return numbers == list(range(1, len(numbers) + 1)) and bool(numbers)
 
 
-def server(answer: str, **more: t.Any) -> Json:
+def server(answer: str, *, replicas: int = 1, drain: int = 0, **more: t.Any) -> Json:
     """Return the recipe of a small HTTP server that answers everything with `answer`."""
     loop = "while ($c = $s->accept) { while (<$c>) { last if /^\\r?$/ } print $c $a; close $c }"
     listen = "$s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1)"
@@ -78,6 +78,8 @@ def server(answer: str, **more: t.Any) -> Json:
             "command": [f"exec perl -MIO::Socket::INET -e '{program}'"],
             "startup_probe": probe,
             "readiness_probe": probe,
+            "autoscaling": {"minReplicas": replicas, "maxReplicas": replicas},
+            "drain_secs": drain,
         },
         **more,
     }

@@ -9,14 +9,38 @@ from pathlib import Path
 
 import pytest
 from plays import ROOT, helm_binary, until
-from samples import SERVER, Json, server
+from samples import IMAGE, SERVER, Json, server
 from space import Space
 
 pytestmark = pytest.mark.cluster
 
 
-def _pipeline(space: Space, recipe: Json) -> Path:
-    step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "keep": True, "timeout": 600}
+ABSENT = {"name": "localhost/mlops-eks/absent:1"}
+# Asks for a page fifty times a second until it is told to stop, each time by a connection of its own; prints how many
+# requests there were, and every one that was not answered.
+CLIENT = r"""
+use IO::Socket::INET; use Time::HiRes qw(time sleep); $| = 1; $SIG{CHLD} = 'DEFAULT';
+my ($sent, $lost, $begun) = (0, 0, time);
+sub reap { while ((my $pid = waitpid(-1, $_[0] ? 0 : 1)) > 0) { $lost++ if $? } }
+until (-e '/tmp/stop') {
+  if (!fork) {
+    alarm 30; my $s = IO::Socket::INET->new(PeerAddr => $ENV{AT}, Timeout => 20) or do { print "lost: $@
+"; exit 1 };
+    print $s "GET / HTTP/1.0
+
+"; local $/; my $answer = <$s>;
+    exit 0 if $answer =~ /^HTTP\/1.0 200 .*(first|second)$/s; print "lost: [$answer]
+"; exit 1
+  }
+  $sent++; reap(0); my $due = $begun + $sent / 50 - time; sleep $due if $due > 0
+}
+reap(1); printf "sent %d lost %d in %.1f s
+", $sent, $lost, time - $begun;
+"""
+
+
+def _pipeline(space: Space, recipe: Json, **more: Json | int) -> Path:
+    step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "keep": True, "timeout": 600, **more}
     return space.pipeline_of("run", [step], {"serve": recipe})
 
 
@@ -81,3 +105,105 @@ def test_an_upgrade_that_was_interrupted_is_rolled_back_and_done_again(space: Sp
     _answers(space, "third")
     assert space.ledger()["serve"]["outcome"] == "ready"
     assert list(_statuses(space).values())[-1] == "deployed"
+
+
+def _client(space: Space) -> None:
+    """Start the client, and wait until the server has answered it."""
+    resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+    container = {"name": "client", "image": IMAGE, "command": ["perl", "-e", CLIENT], "resources": resources}
+    container["env"] = [{"name": "AT", "value": f"run-serve.{space.namespace}.svc:8080"}]
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [container]}
+    space.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "client"}, "spec": spec})
+    space.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=120s")
+
+
+def _lost(space: Space) -> tuple[int, int, list[str]]:
+    """Stop the client, and return how many requests it sent and lost, and what it wrote."""
+    space.kubectl("exec", "client", "--", "touch", "/tmp/stop")
+    space.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/client", "--timeout=120s")
+    lines = space.kubectl("logs", "client").splitlines()
+    _, sent, _, lost, *_ = lines[-1].split()
+    return int(sent), int(lost), lines[-5:]
+
+
+def test_a_client_loses_nothing_by_an_upgrade_that_fails_and_one_that_succeeds(space: Space) -> None:
+    first = server("first", replicas=2, drain=8)
+    space.play("serve", pipeline=_pipeline(space, first))
+    pods = {pod["metadata"]["uid"] for pod in space.get("pods")}
+    _client(space)
+
+    broken = _pipeline(space, {**first, "image": ABSENT})
+    shown = space.play("serve", pipeline=broken, rc=2)
+
+    assert "(rolled back to revision 1, which is ready after" in shown
+    assert space.record("serve")["cause"]["category"] == "image_pull"
+    assert _statuses(space)[3] == "deployed"
+    assert {pod["metadata"]["uid"] for pod in space.get("pods") if pod["metadata"]["name"] != "client"} == pods
+    entry = space.ledger()["serve"]
+    assert (entry["outcome"], entry["serving"]["revision"]) == ("failed", 3)
+    assert any("rolled back to revision 1" in line for line in space.record("serve")["warnings"])
+
+    second = server("second", replicas=2, drain=8)
+    space.play("serve", pipeline=_pipeline(space, second))
+    _answers(space, "second")
+    until(lambda: len(space.get("pods")) == 3, "the old pods are gone")
+
+    sent, lost, lines = _lost(space)
+    assert (lost, sent > 200) == (0, True), lines
+    assert space.ledger()["serve"]["outcome"] == "ready"
+
+
+def test_an_upgrade_that_does_not_become_ready_in_time_is_rolled_back_with_the_way_out(space: Space) -> None:
+    """No surge pod fits: it waits beside what serves until `ready_timeout`, and is taken back."""
+    space.play("serve", pipeline=_pipeline(space, server("first")))
+    (before,) = space.get("pods")
+    greedy = server("second", resources={"requests": {"cpu": "900"}})
+
+    shown = space.play("serve", pipeline=_pipeline(space, greedy, ready_timeout=20), rc=2, unschedulable_grace=600)
+
+    assert "rolled back to revision 1, which is ready after" in shown
+    assert "server.strategy: Recreate" in shown
+    assert [pod["metadata"]["uid"] for pod in space.get("pods")][:1] == [before["metadata"]["uid"]]
+    _answers(space, "first")
+
+
+def test_an_upgrade_whose_controller_was_killed_is_rolled_back_by_the_next(space: Space) -> None:
+    space.play("serve", pipeline=_pipeline(space, server("first")))
+    pipeline = _pipeline(space, server("never", image=ABSENT))
+    play = space.start("serve", pipeline=pipeline)
+    until(lambda: _statuses(space).get(2) == "deployed", "helm has upgraded it")
+    play.kill()
+
+    shown = space.play("serve", pipeline=pipeline, rc=2)
+
+    assert "rolled back to revision 1" in shown
+    _answers(space, "first")
+    again = space.play("serve", pipeline=_pipeline(space, server("first")))
+    assert "re-attached" in again
+    assert space.ledger()["serve"]["outcome"] == "ready"
+
+
+def test_a_server_that_is_found_broken_is_not_uninstalled(space: Space) -> None:
+    pipeline = _pipeline(space, server("first"))
+    space.play("serve", pipeline=pipeline)
+    # Somebody's mistake, beside us: its pods cannot start again, what it consists of is still there.
+    image = '{"spec":{"template":{"spec":{"containers":[{"name":"generic-server","image":"localhost/absent:1"}]}}}}'
+    space.kubectl("patch", "deployment", "run-serve", "-p", image)
+
+    shown = space.play("serve", pipeline=pipeline, rc=2)
+
+    assert "revision 1 is left as it is" in shown
+    assert space.releases() == ["run-serve"]
+    _answers(space, "first")
+
+
+def test_a_refused_upgrade_is_rolled_back(space: Space) -> None:
+    """Helm fails half-way: the ConfigMap is changed by then, the Deployment is refused by the API server."""
+    space.play("serve", pipeline=_pipeline(space, server("first")))
+    wrong = server("second", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}})
+
+    shown = space.play("serve", pipeline=_pipeline(space, wrong), rc=2)
+
+    assert "The server was rolled back to revision 1, which is ready after" in shown
+    assert "first" in space.kubectl("get", "configmap", "launcher-run-serve", "-o", "yaml")
+    _answers(space, "first")

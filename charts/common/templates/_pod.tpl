@@ -1,7 +1,7 @@
 {{/* common.podTemplate: metadata and spec of a pod that runs the generated script.
      Context, all keys: root; component (label); container (its name); command (list); work (map with env and envFrom);
      resources (requests, limits, node_type); tolerations (list); ebs (map); script (ConfigMap name); image (reference);
-     pullPolicy; and, optional: restartPolicy, annotations (map), extra (YAML text added to the container: ports, probes).
+     pullPolicy; and, optional: restartPolicy, gracePeriod (seconds), annotations (map), extra (YAML text added to the container: ports, probes).
      Usage: include "common.podTemplate" (dict …) | nindent 4 */}}
 {{- define "common.podTemplate" -}}
 {{- $values := .root.Values -}}
@@ -18,8 +18,9 @@ spec:
   {{- with .restartPolicy }}
   restartPolicy: {{ . }}
   {{- end }}
-  {{- if not (kindIs "invalid" $values.termination_grace_period_seconds) }}
-  terminationGracePeriodSeconds: {{ $values.termination_grace_period_seconds | int }}
+  {{- $grace := ternary .gracePeriod $values.termination_grace_period_seconds (kindIs "invalid" $values.termination_grace_period_seconds) }}
+  {{- if not (kindIs "invalid" $grace) }}
+  terminationGracePeriodSeconds: {{ $grace | int }}
   {{- end }}
   {{- with $values.scheduler_name }}
   schedulerName: {{ . }}

@@ -193,6 +193,10 @@ class Helm:
         """Go back to `revision`."""
         self._helm("rollback", release, str(revision))
 
+    def manifest(self, release: str, revision: int) -> str:
+        """Return what `revision` consists of, as YAML text."""
+        return self._helm("get", "manifest", release, "--revision", str(revision))
+
     def _helm(self, *arguments: str, more: Sequence[str] = (), cluster: bool = True) -> str:
         """Run Helm; `more` arguments are too long for a message."""
         argv = [self.binary, *arguments, "--namespace", self.namespace]

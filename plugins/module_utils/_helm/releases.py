@@ -8,12 +8,14 @@ Source: helm `pkg/storage/driver/secrets.go` (labels owner, name, status, versio
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 
 IDENTITY = "mlops.eks/identity"
+RUN = "mlops.eks/release"
 STEP = "mlops.eks/step"
 # A label value holds 63 characters, an identity has 64.
 _LABEL_LENGTH = 40
@@ -21,13 +23,14 @@ _LABEL_LENGTH = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """One stored revision of a release."""
+    """One stored revision of a release. `run` and `step` are empty where this collection did not install it."""
 
     name: str
     status: str
     revision: int
     identity: str
     step: str
+    run: str
 
     @property
     def pending(self) -> bool:
@@ -46,21 +49,38 @@ def revisions(kube: Kube, name: str, *, upgraded: bool = True) -> list[Release]:
     A release that is never `upgraded` always has its first revision. Looking for that one spares the list, for which
     an API server waits up to 0.1 s until its cache has caught up.
     """
-    if not upgraded and kube.get(item("v1", "secrets", kube.namespace, f"sh.helm.release.v1.{name}.v1")) is None:
+    if not upgraded and first(kube, name) is None:
         return []
-    found = kube.request(
-        "GET", collection("v1", "secrets", kube.namespace), params={"labelSelector": f"owner=helm,name={name}"}
+    found = kube.request("GET", _secrets(kube), params={"labelSelector": f"owner=helm,name={name}"})
+    return sorted(map(_release, found.get("items") or []), key=lambda release: release.revision)
+
+
+def first(kube: Kube, name: str) -> Release | None:
+    """Return the first revision of release `name`, which one that was never upgraded has: the cheapest look."""
+    secret = kube.get(item("v1", "secrets", kube.namespace, f"sh.helm.release.v1.{name}.v1"))
+    return None if secret is None else _release(secret)
+
+
+def newest(kube: Kube, names: Iterable[str]) -> list[Release]:
+    """Return the newest revision of each of these releases that is installed."""
+    # From the API server's cache, which costs a few milliseconds: what is asked for has been there for a while.
+    selector = f"owner=helm,name in ({','.join(sorted(names))})"
+    found = kube.request("GET", _secrets(kube), params={"labelSelector": selector, "resourceVersion": "0"})
+    stored = sorted(map(_release, found.get("items") or []), key=lambda release: release.revision)
+    return sorted({release.name: release for release in stored}.values(), key=lambda release: release.name)
+
+
+def _secrets(kube: Kube) -> str:
+    return collection("v1", "secrets", kube.namespace)
+
+
+def _release(secret: Document) -> Release:
+    labels = secret["metadata"].get("labels") or {}
+    return Release(
+        name=labels.get("name", ""),
+        status=labels.get("status", "unknown"),
+        revision=int(labels.get("version", 0)),
+        identity=labels.get(IDENTITY, ""),
+        step=labels.get(STEP, ""),
+        run=labels.get(RUN, ""),
     )
-    releases = []
-    for entry in found.get("items") or []:
-        labels = entry["metadata"].get("labels") or {}
-        releases.append(
-            Release(
-                name=name,
-                status=labels.get("status", "unknown"),
-                revision=int(labels.get("version", 0)),
-                identity=labels.get(IDENTITY, ""),
-                step=labels.get(STEP, ""),
-            )
-        )
-    return sorted(releases, key=lambda release: release.revision)

@@ -41,6 +41,7 @@ LIMITS = (
     "leftover_grace",
     "no_output_timeout",
     "pending_timeout",
+    "ready_timeout",
     "image_pull_grace",
     "config_grace",
     "unschedulable_grace",

@@ -51,6 +51,9 @@ RETRY: Spec = {
     "leftover_grace": {"type": "float", "default": 3600.0},
 }
 
+# Whether what this collection did not install may be changed.
+ADOPT: Spec = {"adopt": {"type": "bool", "default": False}}
+
 # Which chart is meant; the names are those of a step in `pipeline.yaml`.
 SOURCE: Spec = {
     "chart": {"type": "str", "required": True},

@@ -48,7 +48,8 @@ class Attempt:
         earlier = [{**one, "evidence": evidence.aside(task, one)} for one in self.entry.tried]
         fields = {**plan.about, "attempt": self.entry.attempt, "attempts": earlier}
         self.journal = Journal(task=task, started=started, fields=fields)
-        self.rules = rules(task, plan.kind, plan.ref.name, started=started, earlier=seconds(self.entry.tried))
+        before, serves = seconds(self.entry.tried), self.entry.serving is not None
+        self.rules = rules(task, plan.kind, plan.ref.name, started=started, earlier=before, serves=serves)
         former = self.decision.action == "attach"
         target = Target(
             kind=plan.kind,

@@ -84,6 +84,7 @@ def _limits(state: State, at: float, rules: Rules) -> tuple[_Limit, ...]:
         idle = at - state.turned
     return (
         _Limit("Timeout", rules.timeout, at - rules.started + rules.earlier, f"it was still {word} after"),
+        _Limit("ReadyTimeout", rules.ready_timeout, at - rules.started, "it was not ready again after"),
         _Limit("PendingTimeout", rules.pending_timeout, idle, f"it is {word} and has not run for"),
         _Limit("NoOutputTimeout", rules.no_output_timeout, silent, "it runs, but no container has written a line for"),
     )

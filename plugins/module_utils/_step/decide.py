@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, label
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Serving
+from ansible_collections.mlops.eks.plugins.module_utils._step.ownership import may_change, refusal
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, stop_command
 
 # The words that `--check` completes by what has changed.
@@ -26,7 +27,7 @@ class Decision:
     """What to do, and what must be cleared away first.
 
     `settled` says that the ledger holds this success already, `interrupted` that Helm died and may have left only a
-    part of what it was to create.
+    part of what it was to create. `serving` is the revision of a server that was ready last.
     """
 
     action: Action
@@ -35,14 +36,32 @@ class Decision:
     rollback: int | None = None
     settled: bool = False
     interrupted: bool = False
+    serving: Serving | None = None
 
 
 def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: Sequence[Release]) -> Decision:
     """Return what to do with a step whose identity is `identity`.
 
     Raises:
-        ConflictError: the release runs something else that has not ended.
+        ConflictError: the release is not the run's, or runs something else that has not ended.
     """
+    found = _decide(task, identity, entries, revisions)
+    return replace(found, serving=_serving(entries.get(task.step), revisions)) if task.keep else found
+
+
+def _serving(entry: Entry | None, revisions: Sequence[Release]) -> Serving | None:
+    """Return the newest revision that is known to have been ready, if Helm still has it."""
+    stored = [one for one in reversed(revisions) if one.status in ("deployed", "superseded")]
+    if entry and entry.good:
+        stored = [one for one in stored if one.identity == label(entry.identity)]
+    elif entry and (entry.serving is None or any(one.revision == entry.serving["revision"] for one in stored)):
+        return entry.serving
+    # What is adopted serves somebody, for all that is known; and Helm forgets the oldest revisions: then the newest
+    # that was deployed is the best there is.
+    return {"revision": stored[0].revision, "identity": stored[0].identity} if stored else None
+
+
+def _decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: Sequence[Release]) -> Decision:
     entry = entries.get(task.step)
     latest = revisions[-1] if revisions else None
     same = latest is not None and latest.identity == label(identity)
@@ -55,6 +74,7 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
             return Decision(action="attach", why=why, settled=True)
     if latest is None:
         return Decision(action="install", why=_why_anew(task, identity, entry))
+    _demand_ownership(task, latest, entries)
     ended = entry is not None and entry.outcome != "running" and not entry.good
     ours = same and (task.keep or not ended) and not task.force
     if ours and latest.status == "pending-install" and not task.keep:
@@ -63,12 +83,17 @@ def decide(task: Task, identity: str, entries: Mapping[str, Entry], revisions: S
     if latest.status == "failed" and task.keep and any(one.status == "deployed" for one in revisions):
         return Decision(action="upgrade", why="helm left it failed")
     if latest.pending or latest.status == "failed":
-        return _recover(task, latest, revisions)
+        return _recover(task, latest, revisions, _serving(entry, revisions) if task.keep else None)
     if ours:
         return Decision(action="attach", why="it is running with the same identity")
     if task.keep:
         return Decision(action="upgrade", why=f"its {CHANGED}")
     return _replace(task, latest, entries)
+
+
+def _demand_ownership(task: Task, latest: Release, entries: Mapping[str, Entry]) -> None:
+    if not may_change(latest, run=task.release, entries=entries, adopt=task.adopt):
+        raise ConflictError(refusal(latest, run=task.release, namespace=task.namespace))
 
 
 _DID = {
@@ -101,14 +126,13 @@ def _fresh(task: Task, identity: str, entry: Entry, entries: Mapping[str, Entry]
     return all(other.finished is not None and other.order <= entry.order for other in earlier)
 
 
-def _recover(task: Task, latest: Release, revisions: Sequence[Release]) -> Decision:
+def _recover(task: Task, latest: Release, revisions: Sequence[Release], serving: Serving | None) -> Decision:
     """Clear away what an interrupted or failed Helm operation left."""
     deployed = [release.revision for release in revisions if release.status in ("deployed", "superseded")]
     if latest.status in ("pending-upgrade", "pending-rollback") and deployed:
         action: Action = "upgrade" if task.keep else "install"
-        return Decision(
-            action=action, why=f"helm left it {latest.status}", rollback=deployed[-1], uninstall=not task.keep
-        )
+        back = serving["revision"] if serving else deployed[-1]
+        return Decision(action=action, why=f"helm left it {latest.status}", rollback=back, uninstall=not task.keep)
     return Decision(action="install", why=f"helm left it {latest.status}", uninstall=True)
 
 

@@ -35,7 +35,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import wit
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import on_node_groups, runs, table
-from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
+from ansible_collections.mlops.eks.plugins.module_utils._step.stop import Stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, following, new_run_id, rules, step_task
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
 from ansible_collections.mlops.eks.plugins.module_utils._step.writer import Writer
@@ -185,10 +185,15 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
     kube = connect(params, mask)
     release = params["release"]
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
-    prefix = f"{cluster} | {release}"
-    helm = helm_for(params, kube)
-    kept = Keeping(directory=directory, mask=mask, private=private)
-    return stop(kube, helm, release=release, kept=kept, check=check, say=lambda line: say(f"{prefix} | {line}"))
+    stop = Stop(
+        kube=kube,
+        helm=helm_for(params, kube),
+        release=release,
+        kept=Keeping(directory=directory, mask=mask, private=private),
+        say=_prefixed(say, cluster, release),
+        adopt=params["adopt"],
+    )
+    return stop.run(check=check)
 
 
 @redacted

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, human, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._step import orphans, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.attempt import Attempt
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
@@ -20,12 +20,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Deci
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._step.install import Installer
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import staying, survivors
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, begun
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger, Serving, begun
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import last_words, result
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import LONGEST, Tried, pause, tried
+from ansible_collections.mlops.eks.plugins.module_utils._step.rollback import Rollback, with_surge_remedy
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -49,6 +50,7 @@ class Execution:
 
     def __post_init__(self) -> None:
         self._current: Attempt | None = None
+        self._serving: Serving | None = None
 
     def lost_lock(self, holder: str) -> None:
         """End the attempt because another controller took over; called from the lock's thread."""
@@ -57,6 +59,7 @@ class Execution:
 
     def run(self, decision: Decision) -> Record:
         """Bring the step to its end, in as many attempts as it is allowed."""
+        self._serving = decision.serving
         changed, entry = not decision.settled, self._entry(decision)
         while True:
             attempt = self._current = self._attempt(entry, decision)
@@ -97,7 +100,8 @@ class Execution:
 
     def _begun(self, started: float, earlier: Sequence[Tried] = ()) -> Entry:
         objects = orphans.names(self.plan.manifest)
-        return begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
+        entry = begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
+        return replace(entry, serving=self._serving)
 
     def _await(self, attempt: Attempt) -> State | None:
         """Wait until an attempt is due; return its end when the release was stopped or taken over in the meantime."""
@@ -136,7 +140,13 @@ class Execution:
 
         Who stopped it could not see yet what Helm would install, so that is cleared away here.
         """
-        attempt.begin()
+        try:
+            attempt.begin()
+        except EksError as error:
+            if error.details.get("outcome") == "failed" and self._serving:
+                # Helm may have changed a part of what serves before it failed.
+                error.args = (f"{error} The server was {self._roll_back(self.ledger.read()[self.task.step])}.",)
+            raise
         try:
             ending, ours = self._true_ending(Ending(outcome="ready"))
         except ClusterError:
@@ -183,17 +193,47 @@ class Execution:
         # A server found as it was left is no newer than before, and does not make the steps after it stale.
         if ours and (ending.outcome != "ready" or changed):
             cause = self.task.mask.text(str(ending.cause or ""))
-            self.ledger.finish(replace(entry, outcome=ending.outcome, finished=iso(finished), cause=cause))
-            if ending.outcome != "ready" and (
+            serving = self._newest() if ending.outcome == "ready" else entry.serving
+            entry = replace(entry, outcome=ending.outcome, finished=iso(finished), cause=cause, serving=serving)
+            self.ledger.finish(entry)
+            if serving and ending.outcome in ("failed", "timed_out", "lost"):
+                state = self._restore(state, entry)
+            elif ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):
                 state = self._clear_away(state, attempt)
+        ending = t.cast(Ending, state.ending)
         record = attempt.record(state)
         said = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
         for line in last_words(ending.cause):
             self.say(line)
         self.say(said)
         return result(record, self.task, changed=changed, msg=said, failed=not good)
+
+    def _newest(self) -> Serving | None:
+        """Return the revision that has just become ready, if the step stays installed."""
+        stored = self.installer.revisions() if self.task.keep else []
+        return {"revision": stored[-1].revision, "identity": stored[-1].identity} if stored else None
+
+    def _restore(self, state: State, entry: Entry) -> State:
+        """Let what served before the step serve again; return the state that tells of it."""
+        state = with_surge_remedy(state)
+        note = self._roll_back(entry)
+        return replace(state, ending=replace(t.cast(Ending, state.ending), note=note))
+
+    def _roll_back(self, entry: Entry) -> str:
+        """Go back to the revision that was ready, write down which one serves now, and return what to tell of it."""
+        back = Rollback(
+            installer=self.installer,
+            serving=t.cast(Serving, self._serving),
+            timeout=self.task.waits.ready,
+            clock=self.clock,
+            say=self.say,
+        )
+        restored = back.run()
+        if restored.serving != entry.serving:
+            self.ledger.finish(replace(entry, serving=restored.serving))
+        return restored.note
 
     def _clear_away(self, state: State, attempt: Attempt) -> State:
         """Uninstall the release; what still runs may have something to say, and to save, when it is ended."""

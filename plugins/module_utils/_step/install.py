@@ -13,13 +13,23 @@ from functools import partial
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, EksError, UnreachableError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import IDENTITY, STEP, Release, label, revisions
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import (
+    IDENTITY,
+    RUN,
+    STEP,
+    Release,
+    first,
+    label,
+    newest,
+    revisions,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, pause
 from ansible_collections.mlops.eks.plugins.module_utils._step import orphans
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
+from ansible_collections.mlops.eks.plugins.module_utils._step.ownership import may_change, refusal
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan, value_files
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import Leftovers, await_helm
@@ -56,11 +66,27 @@ class Installer:
         """
         return await_helm(self.revisions, clock=self.clock, say=self.say) or [
             Release(
-                name=entry.helm_release, status="deployed", revision=1, identity=label(entry.identity), step=entry.step
+                name=entry.helm_release,
+                status="deployed",
+                revision=1,
+                identity=label(entry.identity),
+                step=entry.step,
+                run=self.task.release,
             )
             for entry in self._entries()
             if entry.going and orphans.find(self.kube, entry.helm_release, entry.objects)
         ]
+
+    def demand_names(self) -> None:
+        """Make sure that later steps can have the Helm releases they need, before this one takes hours.
+
+        Raises:
+            ConflictError: a release of that name is not this run's.
+        """
+        names = self.task.later_releases
+        for found in newest(self.kube, names) if names else ():
+            if not self._is_ours(found):
+                raise ConflictError(f"{self._refusal(found)} A later step needs it.")
 
     def is_whole(self, plan: Plan, decision: Decision) -> bool:
         """Return whether the workload is there and, where Helm died installing, all that is created before it."""
@@ -72,25 +98,46 @@ class Installer:
         """Roll back or uninstall what a decision found in the way."""
         if decision.rollback is not None:
             self.say(f"release {self.task.helm_release}: {decision.why}; rolling back to revision {decision.rollback}")
-            self._patiently(partial(self.helm.rollback, self.task.helm_release, decision.rollback))
+            self.rollback(decision.rollback)
         if decision.uninstall:
             self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
             self.remove()
 
+    def rollback(self, revision: int) -> None:
+        """Go back to `revision`."""
+        self._patiently(partial(self.helm.rollback, self.task.helm_release, revision))
+
     def uninstall(self) -> None:
-        """Remove the release and its Secrets; they may be gone already.
+        """Remove the release and its Secrets; they may be gone already, or others' who installed one of its name since.
 
         The Secrets first: a controller that dies in between finds the release, and begins here again.
         """
-        self.secrets.remove()
-        self._patiently(partial(self.helm.uninstall, self.task.helm_release))
+        found = self._stored()
+        if found is None or self._is_ours(found):
+            self.secrets.remove()
+            self._patiently(partial(self.helm.uninstall, self.task.helm_release))
+        else:
+            self.say(self._refusal(found))
+
+    def _stored(self) -> Release | None:
+        if not self.task.keep:
+            return first(self.kube, self.task.helm_release)
+        found = self.revisions()
+        return found[-1] if found else None
+
+    def _is_ours(self, found: Release) -> bool:
+        entries = self.ledger.read()
+        return may_change(found, run=self.task.release, entries=entries, adopt=self.task.adopt)
+
+    def _refusal(self, found: Release) -> str:
+        return refusal(found, run=self.task.release, namespace=self.kube.namespace)
 
     def remove(self, objects: Sequence[str] = ()) -> None:
         """Remove the release, and what it made where Helm does not know of it any more.
 
         That are `objects`, or what the ledger has of the release.
         """
-        forgotten = not self.revisions()
+        forgotten = self._stored() is None
         self.uninstall()
         if forgotten:
             wanted = objects or [one for entry in self._entries() for one in entry.objects]
@@ -116,11 +163,11 @@ class Installer:
         try:
             self._patiently(partial(self._once, plan, decision), again=partial(self._again, plan))
         except EksError as error:
-            self._refused(error, plan, entry, journal)
+            self._refused(error, plan, decision, entry, journal)
             raise
 
     def _once(self, plan: Plan, decision: Decision) -> None:
-        labels = {IDENTITY: label(plan.identity), STEP: self.task.step}
+        labels = {IDENTITY: label(plan.identity), RUN: self.task.release, STEP: self.task.step}
         upgrade = decision.action == "upgrade"
         self.secrets.make(plan)
         with value_files(self.task, plan.parted.overlay) as files:
@@ -128,7 +175,7 @@ class Installer:
 
     def _again(self, plan: Plan) -> None:
         """Install once more after a Helm that could not tell what it had done."""
-        decision = decide(replace(self.task, force=False), plan.identity, {}, self.revisions())
+        decision = decide(replace(self.task, force=False), plan.identity, self.ledger.read(), self.revisions())
         if decision.action == "attach" and not decision.interrupted:
             return
         if decision.action == "attach":
@@ -155,7 +202,7 @@ class Installer:
                 self.clock.sleep(min(left, pause(attempt, error)))
                 act = again or act
 
-    def _refused(self, error: EksError, plan: Plan, entry: Entry, journal: Journal) -> None:
+    def _refused(self, error: EksError, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
         said = self.task.mask.text(str(error))
         reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
         cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
@@ -163,7 +210,7 @@ class Installer:
         try:
             self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=said))
             # A conflict means that what stands there under this name is not what we just tried to install.
-            if not self.task.keep and not isinstance(error, ConflictError):
+            if decision.action == "install" and not isinstance(error, ConflictError):
                 self.uninstall()
         except EksError as another:
             # What the user must know is why it was refused; the next run clears away what is left.

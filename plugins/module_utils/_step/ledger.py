@@ -23,13 +23,21 @@ LABEL = "mlops.eks/ledger"
 _MERGE = "application/merge-patch+json"
 
 
+class Serving(t.TypedDict):
+    """The revision of a Helm release that was ready last; `identity` is as its label has it."""
+
+    revision: int
+    identity: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """What became of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
 
     `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
     `chart` is its name for people; whether it is the same chart, `chart_digest` tells. `objects` are what Helm makes of
-    it (`orphans.names`), for one whose Helm release was deleted under it.
+    it (`orphans.names`), for one whose Helm release was deleted under it. `serving` is what an upgrade of a server goes
+    back to when it fails; it outlives the attempts.
     """
 
     step: str
@@ -50,6 +58,7 @@ class Entry:
     chart: str = ""
     chart_digest: str = ""
     objects: Sequence[str] = ()
+    serving: Serving | None = None
 
     @property
     def good(self) -> bool:

@@ -58,9 +58,14 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         if not params.get("allow_lookup"):
             refuse_calls(layered)
         _check(step, chart, written, layered)
+    rows = [_row(pipeline, step, charts) for step in chosen]
+    for index, row in enumerate(rows):
+        row["later_releases"] = [
+            helm_release(release, later["name"], keep=True) for later in rows[index + 1 :] if later["keep"]
+        ]
     found = {
         "changed": False,
-        "pipeline": {**_plain(pipeline), "steps": [_row(pipeline, step, charts[step.name]) for step in chosen]},
+        "pipeline": {**_plain(pipeline), "steps": rows},
         "release": release,
         "run_id": new_run_id(pipeline.name),
     }
@@ -98,13 +103,13 @@ def _plain(pipeline: Pipeline) -> dict[str, t.Any]:
     return {key: value for key, value in pipeline.to_result().items() if key != "steps"}
 
 
-def _row(pipeline: Pipeline, step: Step, chart: Chart) -> dict[str, t.Any]:
+def _row(pipeline: Pipeline, step: Step, charts: Mapping[str, Chart]) -> dict[str, t.Any]:
     """Return a step with its place, number and the steps before it, and with the chart that every cluster is to use."""
     names = [entry.name for entry in pipeline.steps]
     index = names.index(step.name)
     found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
     place = {"index": index + 1, "total": len(names), "after": names[:index]}
-    return {**found, **_pinned(chart), "keep": stays(step, chart), **place}
+    return {**found, **_pinned(charts[step.name]), "keep": stays(step, charts[step.name]), **place}
 
 
 def _pinned(chart: Chart) -> dict[str, str]:

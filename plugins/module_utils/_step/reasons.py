@@ -145,6 +145,7 @@ REASONS: Mapping[str, Reason] = {
     "DeadlineExceeded": Reason("deadline", "Raise the deadline in the recipe, or make the work shorter."),
     "ProgressDeadlineExceeded": Reason("deadline", "Find out in its events and logs what does not become ready."),
     "Timeout": Reason("timeout", "Raise 'timeout' or find out what hangs."),
+    "ReadyTimeout": Reason("timeout", "Find out what does not become ready, or raise 'ready_timeout'."),
     "PendingTimeout": Reason("timeout", "Make room for it, or ask for less, or raise 'pending_timeout'."),
     "NoOutputTimeout": Reason(
         "timeout",

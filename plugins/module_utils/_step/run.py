@@ -92,6 +92,7 @@ class StepRun:
         demand(self.kube, to_follow(self.plan.ref))
         self.check_secrets(decision)
         evidence.demand_room(self.task.evidence)
+        self.installer.demand_names()
         self._acquire()
         try:
             # What was true before the lock may have changed while waiting for it.
@@ -122,8 +123,7 @@ class StepRun:
         if decision.action != "attach" and not decision.uninstall and decision.why != NOT_INSTALLED:
             self.say(f"{self.task.place}: runs anew: {decision.why}")
         if decision.action == "attach" and not self.installer.is_whole(self.plan, decision):
-            decision = Decision(action="install", why="its workload is not there")
-            self.installer.uninstall()
+            decision = self._without_workload(decision)
         self.execution = Execution(
             task=self.task,
             plan=self.plan,
@@ -134,6 +134,15 @@ class StepRun:
             say=self.say,
         )
         return self.execution.run(decision)
+
+    def _without_workload(self, decision: Decision) -> Decision:
+        """Return what to do with a release whose workload somebody deleted."""
+        why = "its workload is not there"
+        if self.task.keep and decision.serving:
+            # Of a server other things may still be in use, such as the address of its Service.
+            return replace(decision, action="upgrade", why=why, settled=False)
+        self.installer.uninstall()
+        return Decision(action="install", why=why)
 
     def _skip(self, decision: Decision) -> Record:
         entry = self.ledger.read()[self.task.step]

@@ -145,7 +145,12 @@ class Session:
             "pods": pods,
             "resources": record.resources(pods, finished),
             "log_tail": self._leader_tail(state),
-            "warnings": [*map(events.line, state.warnings.values()), *self._observer.screen.notes, *self._gaps()],
+            "warnings": [
+                *map(events.line, state.warnings.values()),
+                *self._observer.screen.notes,
+                *self._gaps(),
+                *filter(None, [ending.note]),
+            ],
         }
 
     def _leader_tail(self, state: State) -> list[str]:

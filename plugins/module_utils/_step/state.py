@@ -32,6 +32,7 @@ class Rules:
     name: str
     started: float
     timeout: float = 86400.0
+    ready_timeout: float = 0.0
     no_output_timeout: float = 0.0
     pending_timeout: float = 0.0
     earlier: float = 0.0

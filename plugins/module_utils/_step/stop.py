@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml_stream, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
-from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import revisions
+from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import orphans, word
@@ -25,6 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Kee
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._step.orphans import Orphan
+from ansible_collections.mlops.eks.plugins.module_utils._step.ownership import may_change, refusal
 from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import await_helm
 from ansible_collections.mlops.eks.plugins.module_utils._step.run_secrets import remove_all
 
@@ -35,12 +36,14 @@ Say = Callable[[str], None]
 class Standing:
     """What there is to stop: entries of the ledger that are running or kept, and Helm releases that are installed.
 
-    `forgotten` is what was made for releases whose Secrets somebody deleted.
+    `forgotten` is what was made for releases whose Secrets somebody deleted, `foreign` are releases of the same names
+    that are not the run's.
     """
 
     entries: list[Entry]
     installed: list[str]
     forgotten: Mapping[str, list[Orphan]] = field(default_factory=dict)
+    foreign: list[Release] = field(default_factory=list)
 
     @property
     def releases(self) -> list[str]:
@@ -56,75 +59,124 @@ class Standing:
         """Return both together."""
         installed = sorted({*self.installed, *more.installed})
         forgotten = {**self.forgotten, **more.forgotten}
-        return Standing(entries=[*self.entries, *more.entries], installed=installed, forgotten=forgotten)
+        entries = [*self.entries, *more.entries]
+        return Standing(entries=entries, installed=installed, forgotten=forgotten, foreign=more.foreign)
 
 
-def stop(
-    kube: Kube, helm: Helm, *, release: str, kept: Keeping, check: bool, say: Say, clock: Clock | None = None
-) -> dict[str, t.Any]:
-    """Stop everything installed for run `release`: its running step and what it keeps.
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """The end of everything installed for run `release`: its running step and what it keeps.
 
     The evidence is kept as `kept` says, in a directory per Helm release.
 
     The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
     ledger that its step was cancelled, and ends. One that is between two steps finds word there before the next.
 
-    Raises:
-        AbsentError: there is no such run in the namespace.
+    With `adopt`, a Helm release of its name that the run did not install is uninstalled as well.
     """
-    found, former, ledger, clock = _standing(kube, release), "", Ledger(kube, release), clock or Clock()
-    if check:
-        told = word.due(ledger)
-    else:
-        lock = Lock(kube, release, clock=clock)
-        former = lock.seize()
-        try:
-            told = word.leave(ledger, by=socket.gethostname(), at=iso(clock.now()))
-            found = _end(kube, helm, lock, release=release, kept=kept, clock=clock, say=say)
-        finally:
-            lock.release()
-    said = f"run {release}: {_told(found, former, told, check=check)}"
-    say(said)
-    changed = bool(found.entries or found.releases or former or told)
-    return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.releases}
 
+    kube: Kube
+    helm: Helm
+    release: str
+    kept: Keeping
+    say: Say
+    adopt: bool = False
+    clock: Clock = field(default_factory=Clock)
 
-def _end(kube: Kube, helm: Helm, lock: Lock, *, release: str, kept: Keeping, clock: Clock, say: Say) -> Standing:
-    """End whatever runs or is kept, and return it."""
-    ended = Standing(entries=[], installed=[])
-    # Again, as long as there is something: its controller may have written a word more before it missed the lock.
-    while (found := _standing(kube, release)).entries or found.releases:
-        _cancel(Ledger(kube, release), found.entries, clock)
-        departures: dict[str, Departure] = {}
-        for name in found.releases:
-            # A controller that no longer follows may have left a Helm at work.
-            await_helm(partial(revisions, kube, name), clock=clock, say=say)
-            selector, where = of_release(name), kept.directory / name
-            pods = listing.pods(kube, selector)
-            say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
-            keeping = replace(kept, directory=where / "logs")
-            departures[name] = Departure(kube, pods, [selector], keeping, clock=clock, say=say)
-            _write(departures[name], replace(kept, directory=where))
-        lock.secure()
-        for name in found.installed:
-            say(f"uninstalling {name}")
-            helm.uninstall(name)
-        for name, left in found.forgotten.items():
-            say(f"deleting {', '.join(map(str, left))}: made for release {name}, of which Helm has no record any more")
-            orphans.delete(kube, left)
-        for name, departure in departures.items():
-            departure.complete()
-            _write(departure, replace(kept, directory=kept.directory / name))
-        ended = ended.and_then(found)
-    # Also of a step that had not come to its installation.
-    helm_releases = {release, *(entry.helm_release for entry in Ledger(kube, release).read().values())}
-    remove_all(kube, release, sorted(helm_releases), say)
-    return ended
+    def run(self, *, check: bool) -> dict[str, t.Any]:
+        """Stop it, or in check mode return what would be stopped.
 
+        Raises:
+            AbsentError: there is no such run in the namespace. ConflictError: all there is of its name is not its own.
+        """
+        found, former, ledger = self._standing(), "", Ledger(self.kube, self.release)
+        if found.foreign and not found.entries and not found.releases and not word.due(ledger):
+            raise ConflictError(self._refusal(found.foreign[0]))
+        if check:
+            told = word.due(ledger)
+        else:
+            lock = Lock(self.kube, self.release, clock=self.clock)
+            former = lock.seize()
+            try:
+                told = word.leave(ledger, by=socket.gethostname(), at=iso(self.clock.now()))
+                found = self._end(lock)
+            finally:
+                lock.release()
+        for one in found.foreign:
+            self.say(self._refusal(one))
+        said = f"run {self.release}: {_told(found, former, told, check=check)}"
+        self.say(said)
+        changed = bool(found.entries or found.releases or former or told)
+        return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.releases}
 
-def _write(departure: Departure, kept: Keeping) -> None:
-    pods = (kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
-    write_atomically(kept.directory / "pods.yaml", to_yaml_stream(pods), private=kept.private)
+    def _end(self, lock: Lock) -> Standing:
+        """End whatever runs or is kept, and return it."""
+        ended = Standing(entries=[], installed=[])
+        # Again, as long as there is something: its controller may have written a word more before it missed the lock.
+        while (found := self._standing()).entries or found.releases:
+            _cancel(Ledger(self.kube, self.release), found.entries, self.clock)
+            departures = {name: self._departure(name) for name in found.releases}
+            lock.secure()
+            for name in found.installed:
+                self.say(f"uninstalling {name}")
+                self.helm.uninstall(name)
+            for name, left in found.forgotten.items():
+                made = ", ".join(map(str, left))
+                self.say(f"deleting {made}: made for release {name}, of which Helm has no record any more")
+                orphans.delete(self.kube, left)
+            for name, departure in departures.items():
+                departure.complete()
+                self._write(departure, name)
+            ended = ended.and_then(found)
+        # Also of a step that had not come to its installation.
+        helm_releases = {
+            self.release,
+            *(entry.helm_release for entry in Ledger(self.kube, self.release).read().values()),
+        }
+        remove_all(self.kube, self.release, sorted(helm_releases), self.say)
+        return ended.and_then(found)
+
+    def _departure(self, name: str) -> Departure:
+        """Return the pods of a Helm release, whose evidence is begun."""
+        # A controller that no longer follows may have left a Helm at work.
+        await_helm(partial(revisions, self.kube, name), clock=self.clock, say=self.say)
+        selector, where = of_release(name), self.kept.directory / name
+        pods = listing.pods(self.kube, selector)
+        self.say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
+        keeping = replace(self.kept, directory=where / "logs")
+        departure = Departure(self.kube, pods, [selector], keeping, clock=self.clock, say=self.say)
+        self._write(departure, name)
+        return departure
+
+    def _write(self, departure: Departure, name: str) -> None:
+        pods = (self.kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
+        write_atomically(self.kept.directory / name / "pods.yaml", to_yaml_stream(pods), private=self.kept.private)
+
+    def _standing(self) -> Standing:
+        entries = Ledger(self.kube, self.release).read()
+        names = sorted({self.release, *(entry.helm_release for entry in entries.values())})
+        stored = [found[-1] for name in names if (found := revisions(self.kube, name))]
+        if not entries and not stored:
+            raise AbsentError(
+                f"run {self.release}: nothing of that name in namespace {self.kube.namespace}. "
+                "'status.yml' lists the runs."
+            )
+        ours = [one for one in stored if may_change(one, run=self.release, entries=entries, adopt=self.adopt)]
+        installed, foreign = [one.name for one in ours], [one for one in stored if one not in ours]
+        known = {one.name for one in stored}
+        forgotten = {
+            entry.helm_release: left
+            for entry in entries.values()
+            if (entry.going or entry.outcome == "ready")
+            and entry.helm_release not in known
+            and (left := orphans.find(self.kube, entry.helm_release, entry.objects))
+        }
+        there = {*installed, *forgotten}
+        standing = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in there)]
+        return Standing(entries=standing, installed=installed, forgotten=forgotten, foreign=foreign)
+
+    def _refusal(self, found: Release) -> str:
+        return refusal(found, run=self.release, namespace=self.kube.namespace)
 
 
 def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:
@@ -138,26 +190,6 @@ def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:
     if told:
         said.append(f"{', '.join(told)} {'would begin' if check else 'begins'} no further step")
     return "; ".join(said)
-
-
-def _standing(kube: Kube, release: str) -> Standing:
-    entries = Ledger(kube, release).read()
-    names = sorted({release, *(entry.helm_release for entry in entries.values())})
-    installed = [name for name in names if revisions(kube, name)]
-    if not entries and not installed:
-        raise AbsentError(
-            f"run {release}: nothing of that name in namespace {kube.namespace}. 'status.yml' lists the runs."
-        )
-    forgotten = {
-        entry.helm_release: left
-        for entry in entries.values()
-        if (entry.going or entry.outcome == "ready")
-        and entry.helm_release not in installed
-        and (left := orphans.find(kube, entry.helm_release, entry.objects))
-    }
-    there = {*installed, *forgotten}
-    standing = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in there)]
-    return Standing(entries=standing, installed=installed, forgotten=forgotten)
 
 
 def _cancel(ledger: Ledger, entries: list[Entry], clock: Clock) -> None:

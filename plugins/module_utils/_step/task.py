@@ -31,7 +31,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Show
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 
 # Parameters in which a negative number has no meaning.
-_LEAST_ZERO = ("timeout", "no_output_timeout", "pending_timeout", "retries", "retry_backoff", "leftover_grace")
+_LEAST_ZERO = (
+    *("timeout", "ready_timeout", "no_output_timeout", "pending_timeout", "leftover_grace"),
+    *("retries", "retry_backoff"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,7 @@ class Waits:
     """How long each thing may take, in seconds; 0 for no limit."""
 
     timeout: float = 86400.0
+    ready: float = 1800.0
     no_output: float = 0.0
     pending: float = 0.0
     heartbeat: float = 60.0
@@ -73,8 +77,12 @@ class Task:
     force: bool = False
     # Whether templates in values may reach outside of the chart.
     allow_lookup: bool = False
+    # Whether a Helm release that this collection did not install may be taken over.
+    adopt: bool = False
     cleanup: str = "always"
     after: tuple[str, ...] = ()
+    # Helm releases of later steps, which must be free, or the run's, before this one begins.
+    later_releases: tuple[str, ...] = ()
     # Which of the chart's objects decides the step, as `Kind` or `Kind/name`, where that is not plain.
     workload: str | None = None
     until: Expression | None = None
@@ -117,6 +125,7 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
             raise InvalidInputError(f"{name}: expected 0 or more, found {params[name]:g}.")
     return Waits(
         timeout=params["timeout"],
+        ready=params.get("ready_timeout") or 0,
         no_output=params["no_output_timeout"],
         pending=params["pending_timeout"],
         heartbeat=params["heartbeat"],
@@ -132,14 +141,18 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
     )
 
 
-def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float = 0.0) -> Rules:
-    """Return what workload `name` is judged by; `earlier` attempts took as many seconds."""
+def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float = 0.0, serves: bool = False) -> Rules:
+    """Return what workload `name` is judged by; `earlier` attempts took as many seconds.
+
+    `serves` says that it was ready before, so that the time in which it must be ready again is limited.
+    """
     return Rules(
         kind=kind,
         name=name,
         started=started,
         earlier=earlier,
         timeout=task.waits.timeout,
+        ready_timeout=task.waits.ready if serves else 0.0,
         no_output_timeout=task.waits.no_output,
         pending_timeout=task.waits.pending,
         heartbeat=task.waits.heartbeat,
@@ -194,9 +207,11 @@ def step_task(
         replace=params["replace"],
         force=params["force"],
         allow_lookup=params["allow_lookup"],
+        adopt=params["adopt"],
         cleanup=params["cleanup"],
         workload=params["workload"] or None,
         after=tuple(params["after"] or ()),
+        later_releases=tuple(params["later_releases"] or ()),
         retry=Retry(retries=params["retries"], on=tuple(params["retry_on"]), backoff=params["retry_backoff"]),
         **following(params, mask or Mask(), private=private),
     )

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, label
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import Decision, decide
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Serving
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 ME, OTHER = "a" * 64, "b" * 64
@@ -47,8 +47,15 @@ def entry(
     return Entry(**{**base, "step": step, "identity": identity, "outcome": outcome, "finished": finished, **more})
 
 
-def release(status: str = "deployed", *, identity: str = ME, step: str = "train", revision: int = 1) -> Release:
-    return Release(name="digits", status=status, revision=revision, identity=label(identity), step=step)
+def release(
+    status: str = "deployed", *, identity: str = ME, step: str = "train", revision: int = 1, run: str = "digits"
+) -> Release:
+    found = label(identity)
+    return Release(name="digits", status=status, revision=revision, identity=found, step=step, run=run)
+
+
+def serving(identity: str, revision: int = 1) -> Serving:
+    return {"revision": revision, "identity": label(identity)}
 
 
 RUNNING = entry("running", finished=None)
@@ -84,7 +91,7 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
         [release(identity=OTHER)],
         {"action": "install", "uninstall": True},
     ),
-    "running, the ledger was lost": ({}, [], [release()], {"action": "attach"}),
+    "running, the ledger was lost, and adopted": ({"adopt": True}, [], [release()], {"action": "attach"}),
     "failed and left installed": ({}, [entry("failed")], [release()], {"action": "install", "uninstall": True}),
     "an earlier step has ended and was left installed": (
         {},
@@ -132,7 +139,7 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
         {"keep": True},
         [entry("ready")],
         [release()],
-        {"action": "attach", "settled": True},
+        {"action": "attach", "settled": True, "serving": serving(ME)},
     ),
     "server was uninstalled by hand": ({"keep": True}, [entry("ready")], [], {"action": "install"}),
     "server, controller died": ({"keep": True}, [RUNNING], [release()], {"action": "attach"}),
@@ -140,9 +147,54 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
         {"keep": True},
         [entry("ready", identity=OTHER)],
         [release(identity=OTHER)],
-        {"action": "upgrade"},
+        {"action": "upgrade", "serving": serving(OTHER)},
     ),
-    "server, forced": ({"keep": True, "force": True}, [entry("ready")], [release()], {"action": "upgrade"}),
+    "server, forced": (
+        {"keep": True, "force": True},
+        [entry("ready")],
+        [release()],
+        {"action": "upgrade", "serving": serving(ME)},
+    ),
+    "server, the controller of an upgrade died": (
+        {"keep": True},
+        [entry("running", finished=None, serving=serving(OTHER))],
+        [release("superseded", identity=OTHER), release(revision=2)],
+        {"action": "attach", "serving": serving(OTHER)},
+    ),
+    "server, an upgrade failed and was rolled back, the same again": (
+        {"keep": True},
+        [entry("failed", serving=serving(OTHER, 3))],
+        [release("superseded", identity=OTHER), release("superseded", revision=2), release(identity=OTHER, revision=3)],
+        {"action": "upgrade", "serving": serving(OTHER, 3)},
+    ),
+    "server, an upgrade failed and was rolled back, as before": (
+        {"keep": True},
+        [entry("failed", identity=OTHER, serving=serving(ME, 3))],
+        [release("superseded"), release("superseded", identity=OTHER, revision=2), release(revision=3)],
+        {"action": "attach", "serving": serving(ME, 3)},
+    ),
+    "server, helm died upgrading what was never ready": (
+        {"keep": True},
+        [entry("running", finished=None, serving=serving(OTHER))],
+        [
+            release("superseded", identity=OTHER),
+            release("deployed", identity="c" * 64, revision=2),
+            release("pending-upgrade", revision=3),
+        ],
+        {"action": "upgrade", "rollback": 1, "serving": serving(OTHER)},
+    ),
+    "server, helm has forgotten the revision that was ready": (
+        {"keep": True},
+        [entry("failed", serving=serving("c" * 64, 1))],
+        [release("deployed", identity=OTHER, revision=11)],
+        {"action": "upgrade", "serving": serving(OTHER, 11)},
+    ),
+    "server, adopted": (
+        {"keep": True, "adopt": True},
+        [],
+        [release(identity="", step="", run="")],
+        {"action": "upgrade", "serving": serving("")},
+    ),
     "server, helm died upgrading": (
         {"keep": True},
         [entry("ready", identity=OTHER)],
@@ -151,7 +203,7 @@ TABLE: dict[str, tuple[dict[str, t.Any], list[Entry], list[Release], dict[str, t
             release("deployed", identity=OTHER, revision=2),
             release("pending-upgrade", revision=3),
         ],
-        {"action": "upgrade", "rollback": 2},
+        {"action": "upgrade", "rollback": 2, "serving": serving(OTHER, 2)},
     ),
     "server, helm died rolling back": (
         {"keep": True},
@@ -193,10 +245,36 @@ def test_what_runs_with_other_values_is_refused(holder: Entry, words: str) -> No
     assert "replace=true" in message
 
 
-def test_a_release_of_somebody_else_is_refused() -> None:
-    foreign = Release(name="digits", status="deployed", revision=4, identity="", step="")
-    with pytest.raises(ConflictError, match="not installed by this collection"):
-        decide(task(), ME, {}, [foreign])
+STATUSES = ("deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "uninstalling", "unknown")
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("more", [{}, {"keep": True}, {"force": True}, {"replace": True}])
+@pytest.mark.parametrize(
+    ("run", "entries", "words"),
+    [
+        ("", [], "this collection did not install it"),
+        # The ledger remembers a release that somebody has replaced by one of the same name since.
+        ("", [RUNNING], "this collection did not install it"),
+        ("digits", [], "the ledger mlops-eks-digits does not know it"),
+        ("digits-a", [RUNNING], "it belongs to step 'train' of run 'digits-a'"),
+    ],
+)
+def test_a_release_that_is_not_the_runs_is_refused_whatever_its_status(
+    status: str, more: dict[str, t.Any], run: str, entries: list[Entry], words: str
+) -> None:
+    foreign = release(status, identity=ME if run else "", step="train" if run else "", run=run)
+    with pytest.raises(ConflictError) as caught:
+        decide(task(**more), ME, {one.step: one for one in entries}, [foreign])
+    assert words in str(caught.value)
+    assert "release digits in namespace team" in str(caught.value)
+    assert "nothing was changed" in str(caught.value)
+    assert ("adopt=true" in str(caught.value)) == (run != "digits-a")
+
+
+def test_a_release_of_another_run_cannot_be_adopted() -> None:
+    with pytest.raises(ConflictError, match="run 'digits-a'"):
+        decide(task(adopt=True), ME, {}, [release(run="digits-a")])
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,7 @@ def test_a_clean_up_that_fails_does_not_hide_why_the_install_was_refused(tmp_pat
 
 def helms_secret(status: str, identity: str) -> dict[str, t.Any]:
     labels = {"owner": "helm", "name": "digits", "status": status, "version": "1", "mlops.eks/step": "data"}
+    labels["mlops.eks/release"] = "digits"
     return {"metadata": {"name": "s", "labels": {**labels, "mlops.eks/identity": identity}}}
 
 

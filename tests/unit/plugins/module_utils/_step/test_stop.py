@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step import departure, 
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
-from ansible_collections.mlops.eks.plugins.module_utils._step.stop import stop
+from ansible_collections.mlops.eks.plugins.module_utils._step.stop import Stop
 
 ENTRY = Entry(
     step="train",
@@ -63,14 +63,15 @@ class Stage:
         for watch in self.watches:
             watch.start()
 
-    def install(self) -> None:
+    def install(self, run: str = "digits") -> None:
         labels = {"owner": "helm", "name": "digits", "status": "deployed", "version": "1"}
+        labels |= {"mlops.eks/release": run, "mlops.eks/step": "train", "mlops.eks/identity": "x"} if run else {}
         self.kube.put(SECRET, {"metadata": {"name": "sh.helm.release.v1.digits.v1", "labels": labels}})
 
-    def stop(self, *, check: bool = False) -> dict[str, t.Any]:
+    def stop(self, *, check: bool = False, **more: t.Any) -> dict[str, t.Any]:
         helm = Helm(binary="helm", kubeconfig="/k", context=None, namespace="team", run=self._run)
-        how = {"kept": self.kept, "check": check, "say": self.said.append, "clock": self.clock}
-        return stop(self.kube, helm, release="digits", **how)
+        how = {"kept": self.kept, "say": self.said.append, "clock": self.clock, **more}
+        return Stop(kube=self.kube, helm=helm, release="digits", **how).run(check=check)
 
     def pod(self, name: str, **spec: t.Any) -> None:
         metadata = {"name": name, "uid": f"uid-{name}", "labels": {"app.kubernetes.io/instance": "digits"}}
