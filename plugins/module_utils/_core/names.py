@@ -190,6 +190,7 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
         "recipe": PATH,
         "workload": or_none(WORKLOAD),
         "after": STEP,
+        "later_releases": RELEASE,
         "pipeline": or_none(PIPELINE),
     },
     "kube_apply": {
