@@ -25,23 +25,24 @@ class Result:
 
     `injected` counts the times it happened, `recovered` those after which everything was as if it had not; a violation
     is one sentence about something that was not. `seconds` has the time from each fault to the next sign of progress.
+    `said` are the lines that the user was shown about it, `kept` is what was counted afterwards: both are recorded.
     """
 
     injected: int
     recovered: int
     violations: tuple[str, ...]
     seconds: tuple[float, ...]
+    said: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One fault: how it is injected, what the user sees, what is kept, and the function that does and checks it."""
+    """One fault: how it is injected, and the function that does it and checks what came of it."""
 
     name: str
     group: str
     how: str
-    user_sees: str
-    kept: str
     run: Callable[[Setting], Result]
 
 
@@ -53,22 +54,28 @@ class Batch:
     run: Callable[[Setting], dict[str, Result]]
 
 
-Episode = tuple[float, list[str]]
-"""One time at which a fault happened: the seconds until things went on, and what was wrong."""
+@dataclass(frozen=True, kw_only=True)
+class Episode:
+    """One time at which a fault happened: the seconds until things went on, what was wrong, shown, and kept."""
+
+    seconds: float
+    wrong: list[str]
+    said: tuple[str, ...]
+    kept: str
 
 
-def repeated(
-    name: str, *, how: str, user_sees: str, kept: str, inject: Callable[[Setting], Iterator[Episode]], group: str = ""
-) -> Fault:
+def repeated(name: str, *, how: str, inject: Callable[[Setting], Iterator[Episode]], group: str = "") -> Fault:
     """Return the fault that happens in each of the episodes of `inject`."""
 
     def run(setting: Setting) -> Result:
         found = list(inject(setting))
         return Result(
             injected=len(found),
-            recovered=sum(not said for _, said in found),
-            violations=tuple(said for _, all_said in found for said in all_said),
-            seconds=tuple(round(seconds, 1) for seconds, _ in found),
+            recovered=sum(not one.wrong for one in found),
+            violations=tuple(wrong for one in found for wrong in one.wrong),
+            seconds=tuple(round(one.seconds, 1) for one in found),
+            said=tuple(line for one in found for line in one.said),
+            kept=tuple(one.kept for one in found),
         )
 
-    return Fault(name=name, group=group or name.replace("-", " "), how=how, user_sees=user_sees, kept=kept, run=run)
+    return Fault(name=name, group=group or name.replace("-", " "), how=how, run=run)

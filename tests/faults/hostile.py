@@ -37,7 +37,6 @@ class _Row:
     how: str
     build: Builder
     pods: int | None = 2
-    user_sees: str = "nothing"
 
 
 _ROWS: dict[str, _Row] = {
@@ -50,7 +49,6 @@ _ROWS: dict[str, _Row] = {
         title="a black hole of 30 s",
         how=f"for {LONG_HOLE:g} s every byte is swallowed, then connections break",
         build=hole,
-        user_sees="that the cluster does not answer, once",
     ),
     "token-expired": _Row(
         title="401 to a token that has expired",
@@ -65,7 +63,6 @@ _ROWS: dict[str, _Row] = {
             lambda scene: forbid if scene.chance.random() < 0.33 else ended_anywhere(scene),
             lambda call: call.stream,
         ),
-        user_sees="which verb on which resource in which namespace is missing, once",
     ),
     "conflict": _Row(
         title="409",
@@ -126,7 +123,6 @@ _ROWS: dict[str, _Row] = {
         build=now_and_then(_HELM, always(reset), helm),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
-        user_sees="that Helm tries again, and why",
     ),
     "helm-errors": _Row(
         title="500, 503, 429 to Helm",
@@ -134,7 +130,6 @@ _ROWS: dict[str, _Row] = {
         build=now_and_then(_HELM, unwell, helm),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
-        user_sees="that Helm tries again, and why",
     ),
     "helm-lost-answers": _Row(
         title="Helm's answers lost",
@@ -142,7 +137,6 @@ _ROWS: dict[str, _Row] = {
         build=now_and_then(_HELM_WRITES, always(lose_answer), lambda call: helm(call) and writes(call)),
         # What a Helm left half-way is uninstalled and installed anew.
         pods=None,
-        user_sees="that Helm tries again, and why",
     ),
 }
 
@@ -158,8 +152,6 @@ def faults() -> list[Fault]:
             name=f"api@{name}",
             group=f"API server: {row.title}",
             how=row.how,
-            user_sees=row.user_sees,
-            kept=f"same outcomes and causes, logs equal to the node's{', one pod per step' if row.pods else ''}",
             run=partial(_run, row),
         )
         for name, row in _ROWS.items()

@@ -17,6 +17,7 @@ from fault import Result, Setting
 from hostile_proxy import Proxy, Script
 from plays import Play
 from samples import job
+from shown import TROUBLE, lines
 from space import Space, fresh
 
 # Seconds in which a disturbed pipeline must have ended; the kind one takes about fifteen.
@@ -83,9 +84,11 @@ def disturb(setting: Setting, script: Callable[[Scene], Script], *, pods: int | 
         )
         nodes = NodeLogs(setting.kubeconfig, scene.space.namespace)
         play = scene.space.start("train", pipeline=_pipeline(scene.space), inventory=inventory)
+        written: dict[str, bytes] = {}
         try:
             play.end(rc=None, seconds=_WHOLE)
-            violations = tuple(verify(scene.space, nodes.read(), pods))
+            written = nodes.read()
+            violations = tuple(verify(scene.space, written, pods))
         except AssertionError as error:
             violations = (str(error),)
         setting.say(
@@ -100,7 +103,16 @@ def disturb(setting: Setting, script: Callable[[Scene], Script], *, pods: int | 
             recovered=0 if violations else injected,
             violations=violations,
             seconds=tuple(_until_passed(scene.proxy)),
+            said=lines(play.text, TROUBLE),
+            kept=() if violations else (_counted(scene.space, written),),
         )
+
+
+def _counted(space: Space, written: dict[str, bytes]) -> str:
+    """Return how much of what the node wrote is in the archive as it is, and how many pods there were."""
+    logs = {file.name: file.read_bytes() for step in _OUTCOMES for file in (space.evidence(step) / "logs").glob("*")}
+    same = sum(len(text) for name, text in written.items() if logs.get(name) == text)
+    return f"{same} of {sum(map(len, written.values()))} bytes of the logs, {len(space.pods_ever())} pods"
 
 
 @contextlib.contextmanager

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fault import Batch, Fault, Result, Setting
 from interrupt_kill import NOTHING_SURVIVES, WAYS
-from interrupt_pipeline import DIARY, verify, write
+from interrupt_pipeline import DIARY, counted, verify, write
 from interrupt_points import ALL, CHAINS, POINTS, RANDOM, Point
 from plays import Play
+from shown import lines
 from space import Space, fresh
 from wire import Moment, Wire, wired
 
@@ -107,10 +109,16 @@ def interrupt(setting: Setting, way: str, names: tuple[str, ...], *, steps: tupl
         kills = [Kill(wire, way, name, step, steps) for step in steps for name in names if step in POINTS[name].steps]
         if RANDOM in names:
             kills += [Kill(wire, way, RANDOM, "", steps, after=chance.uniform(0.1, _WITHIN)) for _ in range(_RANDOM)]
-        violations, seconds = _run(setting, space, pipeline, kills)
+        violations, seconds, said = _run(setting, space, pipeline, kills)
         starts = 1 + (len(kills) if set(names) & set(_AGAIN) else 0)
         violations = violations or verify(space, steps, server_starts=starts)
-    return {f"{way}@{name}": _result(name, kills, seconds, _about(way, name, violations)) for name in names}
+        kept = counted(space, steps)
+    return {
+        f"{way}@{name}": replace(
+            _result(name, kills, seconds, _about(way, name, violations)), said=tuple(said.get(name, ())), kept=(kept,)
+        )
+        for name in names
+    }
 
 
 def _about(way: str, name: str, violations: list[str]) -> list[str]:
@@ -119,9 +127,14 @@ def _about(way: str, name: str, violations: list[str]) -> list[str]:
     return [said for said in violations if not said.startswith(others)]
 
 
-def _run(setting: Setting, space: Space, pipeline: Path, kills: list[Kill]) -> tuple[list[str], dict[str, list[float]]]:
-    """Start the pipeline until every kill was tried; return what is wrong in the end, and the times to go on."""
-    seconds: dict[str, list[float]] = {}
+# By point: the seconds to go on, and the next controller's first words about the step.
+_Seconds, _Said = dict[str, list[float]], dict[str, list[str]]
+
+
+def _run(setting: Setting, space: Space, pipeline: Path, kills: list[Kill]) -> tuple[list[str], _Seconds, _Said]:
+    """Start the pipeline until every kill was tried; return what is wrong in the end, and how it went on."""
+    seconds: _Seconds = {}
+    said: _Said = {}
     violations: list[str] = []
 
     def start() -> Play:
@@ -136,9 +149,9 @@ def _run(setting: Setting, space: Space, pipeline: Path, kills: list[Kill]) -> t
         if kill.done.is_set():
             violations += _after(space, play, kill)
             play = start()
-            found = seconds.setdefault(kill.name, [])
-            threading.Thread(target=_progress, args=(play, kill, found), daemon=True).start()
-    return violations + _ended(space, play), seconds
+            found = seconds.setdefault(kill.name, []), said.setdefault(kill.name, [])
+            threading.Thread(target=_progress, args=(play, kill, *found), daemon=True).start()
+    return violations + _ended(space, play), seconds, said
 
 
 def _result(name: str, kills: list[Kill], seconds: dict[str, list[float]], violations: list[str]) -> Result:
@@ -176,13 +189,14 @@ def _keep(space: Space, play: Play) -> None:
     (space.directory / f"play-{len(space.plays):02d}.log").write_text(play.text, encoding="utf-8")
 
 
-def _progress(play: Play, last: Kill, found: list[float]) -> None:
-    """Note the seconds from a kill to the next controller's first word about the step it was at."""
+def _progress(play: Play, last: Kill, found: list[float], said: list[str]) -> None:
+    """Note the seconds from a kill to the next controller's first words about the step it was at, and these words."""
     place = f" {last.step}: " if last.step else "| step "
     while place not in play.text and play.process.poll() is None:
         time.sleep(0.05)
     if place in play.text:
         found.append(round(time.monotonic() - last.at, 1))
+        said += [re.sub(r"^step \d/\d \S+ ", "", line) for line in lines(play.text, re.escape(place.strip("| ")))[:1]]
 
 
 def faults() -> list[Fault]:
@@ -205,7 +219,5 @@ def _fault(way: str, name: str) -> Fault:
         name=f"{way}@{name}",
         group=f"controller killed {POINTS[name].means}",
         how=WAYS[way][0],
-        user_sees=POINTS[name].then.user_sees,
-        kept=POINTS[name].then.kept,
         run=lambda setting: interrupt(setting, way, (name,))[f"{way}@{name}"],
     )

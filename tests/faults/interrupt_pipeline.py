@@ -72,6 +72,14 @@ def verify(space: Space, steps: tuple[str, ...], *, server_starts: int = 1) -> l
     ]
 
 
+def counted(space: Space, steps: tuple[str, ...]) -> str:
+    """Return what is there in the end, counted."""
+    good = sum(entry["outcome"] in ("succeeded", "ready") for entry in space.ledger().values())
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in space.runs.glob(f"*/{space.host}/*/step.json")]
+    whole = {record["step"] for record in records if record["outcome"] in ("succeeded", "ready")}
+    return f"{good} of {len(steps)} steps in the ledger, {len(whole)} of {len(steps)} with their evidence"
+
+
 def _executions(space: Space, steps: tuple[str, ...], server_starts: int) -> Iterator[str]:
     diary = Counter(" ".join(line.split()[:2]) for line in (space.directory / DIARY / "diary").read_text().splitlines())
     for step in steps:

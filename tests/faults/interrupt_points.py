@@ -19,24 +19,10 @@ _RELEASE = r"/secrets/sh\.helm\.release\."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Then:
-    """What the next run of the same command shows, and what there is to go on from."""
-
-    user_sees: str
-    kept: str
-
-
-NOTHING_YET = Then(user_sees="the next run installs the step", kept="earlier steps")
-AT_WORK = Then(user_sees="the next run re-attaches", kept="the workload; its log from the first line")
-DONE = Then(user_sees="the next run skips the step and clears away what is left of it", kept="success and evidence")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Point:
     """One boundary: `said` in the output, or a request `method path` with `body`, before or after it is `done`."""
 
     means: str
-    then: Then
     steps: tuple[str, ...] = ALL
     said: str = ""
     method: str = ""
@@ -72,43 +58,28 @@ def _marked(status: str) -> str:
 
 # In the order in which a step passes them.
 POINTS: dict[str, Point] = {
-    "start": Point(
-        then=NOTHING_YET, means="before it has done anything", said="Read the pipeline and check", steps=("prepare",)
-    ),
-    "before-lock": Point(
-        then=NOTHING_YET, means="before it takes the lock", method="POST", path=r"/leases$", done=False
-    ),
-    "locked": Point(then=NOTHING_YET, means="once it holds the lock", method="POST", path=r"/leases$"),
+    "start": Point(means="before it has done anything", said="Read the pipeline and check", steps=("prepare",)),
+    "before-lock": Point(means="before it takes the lock", method="POST", path=r"/leases$", done=False),
+    "locked": Point(means="once it holds the lock", method="POST", path=r"/leases$"),
     "begun": Point(
-        then=NOTHING_YET,
         means="once the ledger says that the step runs",
         method="POST|PATCH",
         path=_LEDGER,
         body=_ledger("running"),
     ),
-    "installing": Point(
-        then=NOTHING_YET, means="before Helm has stored anything", method="POST", path=r"/secrets(\?|$)", done=False
-    ),
-    "stored": Point(
-        then=NOTHING_YET, means="once Helm has stored the release, nothing else", method="POST", path=r"/secrets(\?|$)"
-    ),
-    "created": Point(
-        then=AT_WORK, means="once the workload is created", method="PATCH", path=rf"{_WORKLOAD}/.*fieldManager=helm"
-    ),
+    "installing": Point(means="before Helm has stored anything", method="POST", path=r"/secrets(\?|$)", done=False),
+    "stored": Point(means="once Helm has stored the release, nothing else", method="POST", path=r"/secrets(\?|$)"),
+    "created": Point(means="once the workload is created", method="PATCH", path=rf"{_WORKLOAD}/.*fieldManager=helm"),
     "unmarked": Point(
-        then=AT_WORK,
         means="before Helm marks the release as deployed",
         method="PUT",
         path=_RELEASE,
         body=_marked("deployed"),
         done=False,
     ),
-    "installed": Point(
-        then=AT_WORK, means="once Helm has installed it", method="PUT", path=_RELEASE, body=_marked("deployed")
-    ),
-    "following": Point(then=AT_WORK, means="while it begins to watch", method="GET", path=r"/pods\?.*watch"),
+    "installed": Point(means="once Helm has installed it", method="PUT", path=_RELEASE, body=_marked("deployed")),
+    "following": Point(means="while it begins to watch", method="GET", path=r"/pods\?.*watch"),
     "evidence": Point(
-        then=AT_WORK,
         means="when the workload has ended and its evidence is kept, before the ledger knows",
         method="PATCH",
         path=_LEDGER,
@@ -116,23 +87,20 @@ POINTS: dict[str, Point] = {
         done=False,
     ),
     "settled": Point(
-        then=DONE, means="once the ledger knows the end", method="PATCH", path=_LEDGER, body=_ledger("succeeded|ready")
+        means="once the ledger knows the end", method="PATCH", path=_LEDGER, body=_ledger("succeeded|ready")
     ),
     "uninstalling": Point(
-        then=DONE,
         means="once Helm has begun to uninstall",
         method="PUT",
         path=_RELEASE,
         body=_marked("uninstalling"),
         steps=_BATCH,
     ),
-    "deleted": Point(
-        then=DONE, means="once the workload is deleted", method="DELETE", path=rf"{_WORKLOAD}/", steps=_BATCH
-    ),
-    "uninstalled": Point(then=DONE, means="once Helm has uninstalled it", method="DELETE", path=_RELEASE, steps=_BATCH),
-    "unlocked": Point(then=DONE, means="once it has given the lock back", method="DELETE", path=r"/leases/"),
-    "report": Point(then=DONE, means="before it writes the report", said="4/4: serve]", steps=(SERVE,)),
-    RANDOM: Point(then=Then(user_sees="one of the above", kept="as above"), means="at a random moment", steps=("",)),
+    "deleted": Point(means="once the workload is deleted", method="DELETE", path=rf"{_WORKLOAD}/", steps=_BATCH),
+    "uninstalled": Point(means="once Helm has uninstalled it", method="DELETE", path=_RELEASE, steps=_BATCH),
+    "unlocked": Point(means="once it has given the lock back", method="DELETE", path=r"/leases/"),
+    "report": Point(means="before it writes the report", said="4/4: serve]", steps=(SERVE,)),
+    RANDOM: Point(means="at a random moment", steps=("",)),
 }
 # Points that one step can pass in turn, a kill at each: in every way, Helm may outlive the controller and go on.
 CHAINS: tuple[tuple[str, ...], ...] = (

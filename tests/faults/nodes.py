@@ -13,6 +13,7 @@ from nodes_scene import Scene, ended, result, under_way
 from nodes_steps import MPI, Training, pytorch, undisturbed
 from plays import until
 from samples import shown_ticks
+from shown import TROUBLE
 
 # Shorter than it takes anybody to give a silent node up.
 _BLINK = 4.0
@@ -28,7 +29,7 @@ def _restart(setting: Setting, training: Training, hit: Callable[[Scene], None])
         )
         seconds = time.monotonic() - scene.at
         violations = ended(scene, rc=0) or list(undisturbed(scene.space, training, scene.play))
-    return result(violations, seconds)
+        return result(scene, violations, seconds, TROUBLE)
 
 
 def _component(name: str, training: Training = MPI) -> Callable[[Setting], Result]:
@@ -84,6 +85,4 @@ def _how(name: str) -> str:
 
 
 def _unnoticed(name: str, group: str, how: str, run: Callable[[Setting], Result]) -> Fault:
-    return Fault(
-        name=name, group=group, how=how, user_sees="nothing but a pause in the log", kept="everything", run=run
-    )
+    return Fault(name=name, group=group, how=how, run=run)

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from fault import Result, Setting
 from nodes_cluster import three_nodes
-from nodes_steps import Training
+from nodes_steps import Training, leader_ticks
 from plays import Play
+from samples import shown_ticks
+from shown import lines
 from space import Space, fresh
 from three import Three
 
@@ -64,15 +66,27 @@ def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[
         yield Scene(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
 
 
-def ended(scene: Scene, *, rc: int | None) -> list[str]:
+def ended(scene: Scene, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
     """Wait for the end of the play and return what is wrong with it."""
     try:
-        scene.play.process.wait(LIMIT)
+        scene.play.process.wait(seconds)
         scene.play.end(scene.play.process.returncode if rc is None else rc)
     except (AssertionError, subprocess.TimeoutExpired) as error:
         return [f"{str(error)[:200]} … {scene.play.text[-1500:]}"]
     return []
 
 
-def result(violations: list[str], seconds: float) -> Result:
-    return Result(injected=1, recovered=int(not violations), violations=tuple(violations), seconds=(round(seconds, 1),))
+def result(scene: Scene, violations: list[str], seconds: float, pattern: str) -> Result:
+    """Return what came of the fault; shown were the lines in which `pattern` is found."""
+    archived = len(leader_ticks(scene.space, scene.training))
+    files = sum(path.is_file() for path in scene.space.evidence("train").rglob("*"))
+    return Result(
+        injected=1,
+        recovered=int(not violations),
+        violations=tuple(violations),
+        seconds=(round(seconds, 1),),
+        said=lines(scene.play.text, pattern),
+        kept=(
+            f"{archived} of the leader's {len(shown_ticks(scene.play.text))} lines that were printed, {files} files",
+        ),
+    )

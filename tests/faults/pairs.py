@@ -15,6 +15,7 @@ from pathlib import Path
 from fault import Episode, Fault, Setting, repeated
 from plays import Play, until
 from samples import JOB, Json, gated, job
+from shown import lines
 from space import Space, fresh
 
 # Longer than a lease lasts, and the start of a play on a busy machine.
@@ -49,6 +50,13 @@ def _whole(space: Space, pods: int) -> Iterator[str]:
         yield f"left: {space.releases()} {space.names('leases')}"
 
 
+def _episode(space: Space, pods: int, seconds: float, wrong: list[str], play: Play, pattern: str) -> Episode:
+    """Return what came of a fault; shown were the lines of `play` in which `pattern` is found."""
+    done, ever = sum(word == "succeeded" for word in _outcomes(space).values()), len(space.pods_ever())
+    kept = f"{done} of {pods} steps done, by {ever} pods"
+    return Episode(seconds=seconds, wrong=[*wrong, *_whole(space, pods)], said=lines(play.text, pattern), kept=kept)
+
+
 def _at_once(setting: Setting) -> Iterator[Episode]:
     chance = random.Random(setting.seed)
     for number in range(_PAIRS):
@@ -63,7 +71,9 @@ def _at_once(setting: Setting) -> Iterator[Episode]:
             refused = [play for play, code in zip(plays, codes, strict=True) if code]
             said = [f"exit codes {codes}"] if all(codes) else []
             said += [play.text[-800:] for play in refused if "is following it" not in play.text]
-            yield max(time.monotonic() - play.started for play in plays), said + list(_whole(space, 2))
+            took = max(time.monotonic() - play.started for play in plays)
+            last = refused[0] if refused else plays[1]
+            yield _episode(space, 2, took, said, last, r"locked|following|skipped|re-attached")
 
 
 def _asleep(setting: Setting) -> Iterator[Episode]:
@@ -88,7 +98,7 @@ def _asleep(setting: Setting) -> Iterator[Episode]:
         other.end()
         runs = {entry["run_id"] for entry in space.ledger().values()}
         said += [f"the ledger is of several runs: {runs}"] if len(runs) != 1 else []
-        yield taken, said + list(_whole(space, 2))
+        yield _episode(space, 2, taken, said, sleeper, "took over")
 
 
 def _lost(setting: Setting) -> Iterator[Episode]:
@@ -108,7 +118,7 @@ def _lost(setting: Setting) -> Iterator[Episode]:
             if re.search(r"is locked by tower \(process \d+\); waiting", text)
             else ["it does not say whom it awaits"]
         )
-        yield taken, said + list(_whole(space, 1))
+        yield _episode(space, 1, taken, said, other, "is locked by|re-attached")
 
 
 def _worker(setting: Setting) -> Iterator[Episode]:
@@ -126,39 +136,31 @@ def _worker(setting: Setting) -> Iterator[Episode]:
         second.shows("re-attached", seconds=_TAKEN_OVER)
         space.open_gate()
         second.end()
-        yield took, ([] if code else ["the play whose worker was killed ended well"]) + list(_whole(space, 1))
+        wrong = [] if code else ["the play whose worker was killed ended well"]
+        yield _episode(space, 1, took, wrong, second, "re-attached")
 
 
 def faults() -> list[Fault]:
     """Return every fault of this kind."""
-    log = "the workload, its log from the first line"
     return [
         repeated(
             "two-at-once",
             how="two controllers started within half a second",
-            user_sees="one goes on; the other is refused (who, where, since when) or finds the steps done",
-            kept="one execution of each step",
             inject=_at_once,
         ),
         repeated(
             "asleep",
             how="the holder of the lock stopped (SIGSTOP) until another took over and ran the next step, then woken",
-            user_sees="the sleeper says who took over and ends; it touches nothing",
-            kept="the other's run, whole",
             inject=_asleep,
         ),
         repeated(
             "worker-killed",
             how="SIGKILL to the worker of ansible-playbook alone, as the kernel does that runs out of memory",
-            user_sees="the play ends within seconds; the next run re-attaches",
-            kept=log,
             inject=_worker,
         ),
         repeated(
             "machine-lost",
             how="a controller of another host name killed; the next one cannot look at its process",
-            user_sees="'is locked by tower (process n); waiting to see whether it is alive', then it re-attaches",
-            kept=log,
             inject=_lost,
         ),
     ]

@@ -22,6 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / ".venv" / "collections")]
 
+import drains
 import hostile
 import interrupt
 import losses
@@ -31,7 +32,7 @@ import stops
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs, stops, hostile, nodes, losses)
+SOURCES = (interrupt, pairs, stops, drains, hostile, nodes, losses)
 Row = dict[str, t.Any]
 
 

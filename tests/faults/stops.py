@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fault import Episode, Fault, Setting, repeated
 from plays import Play, until
 from samples import JOB, gated, job
+from shown import lines
 from space import Space, fresh
 from wire import Moment, wired
 
@@ -25,12 +26,18 @@ _BACK_OFF = 300
 
 
 def _ended(space: Space, play: Play) -> Episode:
-    """Stop the run of `play`; return the seconds from there to the end of the play, and what is wrong then."""
+    """Stop the run of `play`; return what came of it, with the seconds from there to the end of the play."""
     said = space.play("stop", release="run")
     begun = time.monotonic()
     play.end(rc=None, seconds=_LIMIT)
     took = time.monotonic() - begun
-    return took, list(_wrong(space, play, said))
+    return _episode(space, play, took, list(_wrong(space, play, said)))
+
+
+def _episode(space: Space, play: Play, seconds: float, wrong: list[str]) -> Episode:
+    ours, stops = (sum(1 for _ in space.runs.glob(where)) for where in ("*/*/*/**/*.log", "*-stop-*/*/*/logs/*.log"))
+    kept = f"{len(space.ledger())} steps in the ledger, {ours} logs, {stops} of them by the stop"
+    return Episode(seconds=seconds, wrong=wrong, said=lines(play.text, "stopped from|took over"), kept=kept)
 
 
 def _wrong(space: Space, play: Play, said: str) -> Iterator[str]:
@@ -90,7 +97,7 @@ def _between_steps(setting: Setting) -> Iterator[Episode]:
         space.play("train", pipeline=pipeline)
         if set(space.ledger()) != {"a", "b"}:
             said.append(f"the next run did not go on: {space.ledger()}")
-        yield took, said
+        yield _episode(space, play, took, said)
 
 
 def _between_attempts(setting: Setting) -> Iterator[Episode]:
@@ -105,30 +112,23 @@ def _between_attempts(setting: Setting) -> Iterator[Episode]:
 
 def faults() -> list[Fault]:
     """Return every fault of this kind."""
-    kept = "the evidence, twice: the controller's up to there, the stop's up to the pods' last words"
     return [
         repeated(
             "stopped",
             group="stopped while it runs",
             how="stop.yml at a random moment of a run",
-            user_sees="the controller ends its step as cancelled, saying from where it was stopped",
-            kept=kept,
             inject=_anywhere,
         ),
         repeated(
             "stopped-between-attempts",
             group="stopped while it waits for the next attempt",
             how=f"stop.yml in a back-off of {_BACK_OFF} s",
-            user_sees="the same",
-            kept=kept,
             inject=_between_attempts,
         ),
         repeated(
             "stopped-between-steps",
             group="stopped while it is between two steps",
             how="stop.yml when the first step has given its lock back",
-            user_sees="the next step does not begin, and says from where and when the run was stopped",
-            kept="the steps that are done; the same command goes on after them",
             inject=_between_steps,
         ),
     ]
