@@ -64,6 +64,32 @@ options:
         which is removed with the release. Neither the release nor the evidence holds it, and another content is no
         other step.
     type: dict
+  secrets:
+    description:
+      - Kubernetes Secrets that the step needs. One that the chart's objects name is made before the release and removed
+        with it, unless another release uses it; one of that name that is not ours is refused.
+      - Before a step is installed everything that is declared must be there, or be had.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the Secret.
+        type: str
+        required: true
+      type:
+        description: Its type; V(Opaque) when omitted.
+        type: str
+      data:
+        description:
+          - Its keys, and for each the text itself, or a mapping that says where it comes from. That has one of
+            C(variable) (of the host), C(env) (of the controller), C(lookup) with C(terms) and C(options), C(aws_secret)
+            with C(key) and C(region), C(ssm_parameter) with C(region).
+          - The text is taken out of all that is printed and kept.
+        type: dict
+      keys:
+        description: Instead of O(secrets[].data), keys that a Secret has which is there already.
+        type: list
+        elements: str
   keep:
     description:
       - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-step),
@@ -269,6 +295,16 @@ ARGUMENT_SPEC = {
     "step": {"type": "str"},
     "recipe": {"type": "list", "elements": "path"},
     "values": {"type": "dict"},
+    "secrets": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "name": {"type": "str", "required": True},
+            "type": {"type": "str"},
+            "data": {"type": "dict", "no_log": True},
+            "keys": {"type": "list", "elements": "str", "no_log": False},
+        },
+    },
     "keep": {"type": "bool"},
     "workload": {"type": "str"},
     "cleanup": {"type": "str", "choices": ["always", "on_success", "never"], "default": "always"},

@@ -54,7 +54,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pipeline:
-  description: The pipeline with the chosen steps, and the names of all its steps.
+  description: The pipeline with the chosen steps, the names of all its steps, and its secrets, without their content.
   returned: always
   type: dict
   sample: {name: digits, namespace: null, directory: recipes/demo/digits, steps: [], names: [data, train]}

@@ -45,6 +45,8 @@ class Context(t.NamedTuple):
     diff: bool
     # Whether the task is not to be logged.
     private: bool = False
+    # The variables of the host.
+    variables: Mapping[str, t.Any] = {}
 
 
 class LiveAction(ActionBase):
@@ -105,6 +107,7 @@ class LiveAction(ActionBase):
             check=self._task.check_mode,
             diff=self._task.diff,
             private=bool(self._task.no_log),
+            variables=task_vars,
         )
         with guarded(), unbroken(self._say()) as say:
             return self.engine(params, context, say)

@@ -11,7 +11,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import boto3
 import pytest
+import yaml
+from moto.server import ThreadedMotoServer
 from plays import ROOT, Play, helm_binary, until
 from samples import GATE, JOB, Json, gated, job, server
 from space import Space
@@ -151,3 +154,106 @@ def test_by_hand_a_recipe_is_installed_as_in_the_reference(space: Space) -> None
     (made,) = space.get("jobs")
     env = made["spec"]["template"]["spec"]["containers"][0]["env"]
     assert env == [{"name": "HF_TOKEN", "value": TOKEN}, {"name": "URL", "value": f"https://me:{TOKEN}@host/"}]
+
+
+# -- declared by the pipeline
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """AWS, played by moto, with a secret and a parameter."""
+    moto = ThreadedMotoServer(port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    settings = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "us-west-2",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    boto3.client("secretsmanager").create_secret(Name="prod/hf", SecretString=json.dumps({"token": f"{TOKEN}-manager"}))
+    boto3.client("ssm").put_parameter(Name="/prod/hf", Value=f"{TOKEN}-ssm", Type="SecureString")
+    yield
+    moto.stop()
+
+
+def declaring(space: Space, secrets: list[Json], **recipes: Json) -> Path:
+    """Write a pipeline that declares secrets."""
+    where = space.pipeline(**recipes)
+    document = yaml.safe_load((where / "pipeline.yaml").read_text())
+    (where / "pipeline.yaml").write_text(yaml.safe_dump({**document, "secrets": secrets}), encoding="utf-8")
+    return where
+
+
+def using(recipe: Json, *keys: str, name: str = "run-tokens") -> Json:
+    """Return a recipe whose environment has keys of a Secret."""
+    env = [{"name": key.upper(), "valueFrom": {"secretKeyRef": {"name": name, "key": key}}} for key in keys]
+    return {**recipe, "process": {**recipe["process"], "env": env}}
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_pipeline_brings_its_secrets_along(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", f"{TOKEN}-env")
+    origins = {
+        "env": {"env": "HF_TOKEN"},
+        "variable": {"variable": "my_token"},
+        "lookup": {"lookup": "ansible.builtin.env", "terms": ["HF_TOKEN"]},
+        "manager": {"aws_secret": "prod/hf", "key": "token"},
+        "ssm": {"ssm_parameter": "/prod/hf"},
+    }
+    tell = "; ".join(f'printf %s "${key.upper()}" | rev; echo' for key in origins)
+    recipe = using(job(tell, GATE), *origins)
+    pipeline = declaring(space, [{"name": "run-tokens", "data": origins}], first=job("echo a"), train=recipe)
+    play = space.start("train", "-vvv", "--diff", pipeline=pipeline, my_token=f"{TOKEN}-variable")
+    until(lambda: space.get("pods", "-l", "app.kubernetes.io/instance=run"), "the second step runs")
+    space.open_gate()
+    shown = play.end()
+    values = [*(f"{TOKEN}-{key}" for key in ("env", "variable", "env", "manager", "ssm"))]
+    assert space.log("train")[:5] == [value[::-1] for value in values]
+    assert space.names("secrets") == []
+    assert TOKEN not in shown
+    assert files_with_it(space.runs) == []
+    # What repeats the run knows where its secrets come from.
+    again = yaml.safe_load((space.evidence("train").parent / "pipeline.yaml").read_text())
+    assert again["secrets"] == [{"name": "run-tokens", "data": origins}]
+
+
+def test_what_is_declared_and_not_there_is_told_before_the_first_step(space: Space) -> None:
+    first, last = job("echo a"), using(job("echo b"), "token")
+    pipeline = declaring(space, [{"name": "run-tokens", "data": {"token": {"variable": "none"}}}], a=first, b=last)
+    refused = space.play("train", rc=2, pipeline=pipeline)
+    assert "secrets: Secret run-tokens, key token: variable none is not defined for this host" in refused
+    assert "Traceback" not in refused
+    pipeline = declaring(space, [{"name": "run-tokens", "keys": ["token"]}], a=first, b=last)
+    refused = space.play("train", rc=2, pipeline=pipeline)
+    assert "secrets: Secret run-tokens with token is not in namespace" in refused
+    assert (space.ledger(), space.pods_ever()) == ({}, set())
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "run-tokens"}, "stringData": {"token": "x"}}
+    space.apply(secret)
+    (before,) = space.get("secrets")
+    space.play("train", pipeline=pipeline)
+    # One of somebody else is used where the pipeline says so, and otherwise refused; it stays as it is.
+    data = {"token": {"variable": "mine"}}
+    pipeline = declaring(space, [{"name": "run-tokens", "data": data}], a=first, b=last)
+    refused = space.play("train", rc=2, pipeline=pipeline, force=True, mine=TOKEN)
+    assert "Secret run-tokens in namespace" in refused
+    assert "was not made by this collection" in refused
+    assert space.get("secrets") == [before]
+
+
+def test_the_secrets_of_a_killed_controller_are_removed_by_a_stop(space: Space) -> None:
+    data = {"token": {"variable": "mine"}}
+    pipeline = declaring(space, [{"name": "run-tokens", "data": data}], train=using(gated(), "token"))
+    play = space.start("train", pipeline=pipeline, mine=TOKEN)
+    play.shows("tick 1")
+    play.kill()
+    assert list(holding(space)) == ["Secret/run-tokens"]
+    # Another controller, which cannot have the secret, goes on with what is there.
+    second = space.start("train", pipeline=pipeline)
+    second.shows("What is installed goes on with its Secrets as they are.")
+    second.kill()
+    space.play("stop", release="run")
+    assert space.names("secrets") == []
+    assert files_with_it(space.runs) == []

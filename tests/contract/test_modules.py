@@ -115,6 +115,7 @@ def test_a_module_is_a_thin_door(name: str) -> None:
 # What an option holds that is read with care where it is used, not by a rule for names.
 READ_ELSEWHERE = {
     "backend": "Terraform checks it",
+    "data": "checked with what else is declared of a Secret",
     "kustomization": "kustomize checks it",
     "patches": "kustomize checks them",
     "recipe_values": "checked against the chart's schema",

@@ -192,6 +192,7 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
         "after": STEP,
         "later_releases": RELEASE,
         "pipeline": or_none(PIPELINE),
+        "secrets": {"name": SECRET, "type": TEXT, "keys": SECRET_KEY},
     },
     "kube_apply": {
         **_CACHE,

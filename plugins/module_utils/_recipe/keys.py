@@ -55,6 +55,7 @@ PIPELINE_KEYS = {
     "name": Key(str, "a string", required=True, rule=PIPELINE),
     "description": Key(str, "a string"),
     "namespace": Key(str, "a string", rule=or_none(NAMESPACE)),
+    "secrets": Key(list, "a list of Secrets"),
     "steps": Key(list, "a list of steps", required=True),
 }
 STEP_KEYS = {

@@ -16,6 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEA
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declared, declared
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     LIMITS,
     PIPELINE_KEYS,
@@ -62,11 +63,13 @@ class Pipeline:
     namespace: str | None
     description: str
     steps: tuple[Step, ...]
+    secrets: tuple[Declared, ...] = ()
 
     def to_result(self) -> dict[str, t.Any]:
         """Return plain data for Ansible."""
         document = asdict(self)
         document["steps"] = [_plain(step) for step in document["steps"]]
+        document["secrets"] = [one.to_document() for one in self.secrets]
         return document
 
 
@@ -108,6 +111,7 @@ def read(directory: Path) -> Pipeline:
         namespace=source.data.get("namespace"),
         description=source.data.get("description", ""),
         steps=tuple(steps),
+        secrets=declared(source, text=False),
     )
 
 

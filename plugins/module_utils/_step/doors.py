@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
@@ -22,6 +23,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import secrets_of
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import (
+    Declarations,
+    Origin,
+    declared,
+    refuse,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import claim, keeping
@@ -31,7 +39,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_d
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.result import result
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
-from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import SHORTEST, without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD, Ending
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import on_node_groups, runs, table
@@ -82,9 +90,20 @@ def _prefixed(say: Say, cluster: str, name: str) -> Say:
 @redacted
 @checked("helm_step")
 def helm_step(
-    params: Params, *, cluster: str, check: bool, diff: bool, say: Say, mask: Mask, private: bool = False
+    params: Params,
+    *,
+    cluster: str,
+    check: bool,
+    diff: bool,
+    say: Say,
+    mask: Mask,
+    private: bool = False,
+    resolve: Callable[[Origin], str] = refuse,
 ) -> Record:
-    """Run one step, or in check mode say what would be done; of what is `private` no log line is returned."""
+    """Run one step, or in check mode say what would be done; of what is `private` no log line is returned.
+
+    `resolve` gets the secrets that `params` only says the origin of.
+    """
     told = _prefixed(say, cluster, params["release"])
     kube = connect(params, mask, told)
     helm = helm_for(params, kube)
@@ -92,6 +111,12 @@ def helm_step(
     if chart.origin and chart.origin.note:
         told(chart.origin.note)
     task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
+    declarations = Declarations(
+        entries=declared(Source(name="helm_step", data={"secrets": params.get("secrets")}), text=True),
+        resolve=resolve,
+        learn=lambda text: mask.add([text] if len(text) >= SHORTEST else []),
+    )
+    task = replace(task, declared=declarations)
     claim(task)
     run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
@@ -172,7 +197,7 @@ def _predict(run: StepRun) -> Record:
             "chart_source": plan.chart.source,
             "workload": str(plan.ref),
             "objects": plan.objects,
-            "secrets": [one.name for one in run.installer.secrets.wanted(plan)],
+            "secrets": run.installer.secrets.needed(plan),
             "manifest": list(map(without_data, plan.manifest)),
         },
     }

@@ -53,7 +53,9 @@ class Installer:
     def secrets(self) -> RunSecrets:
         """The Secrets that go with the release."""
         task = self.task
-        return RunSecrets(kube=self.kube, release=task.release, helm_release=task.helm_release, say=self.say)
+        return RunSecrets(
+            kube=self.kube, release=task.release, helm_release=task.helm_release, say=self.say, declared=task.declared
+        )
 
     def revisions(self) -> list[Release]:
         """Return what Helm has stored of the release, oldest first."""
@@ -169,7 +171,7 @@ class Installer:
     def _once(self, plan: Plan, decision: Decision) -> None:
         labels = {IDENTITY: label(plan.identity), RUN: self.task.release, STEP: self.task.step}
         upgrade = decision.action == "upgrade"
-        self.secrets.make(plan)
+        self.secrets.make(self.secrets.wanted(plan))
         with value_files(self.task, plan.parted.overlay) as files:
             self.helm.install(self.task.helm_release, plan.chart.path, files, labels=labels, upgrade=upgrade)
 

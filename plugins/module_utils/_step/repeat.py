@@ -37,7 +37,9 @@ def write(task: Task, draft: Draft) -> None:
         steps.append(_step(task))
     if steps:
         # Their directories begin with the number of the step.
+        secrets = [one.to_document() for one in task.declared.entries if not one.is_plain]
         document = {"name": task.release, "namespace": task.namespace, "steps": sorted(steps, key=_place)}
+        document |= {"secrets": secrets} if secrets else {}
         write_atomically(file, _HEADER + to_yaml(task.mask.document(document)), private=task.private)
 
 

@@ -10,7 +10,8 @@ is the run's release. The last one that lets go removes it. Nothing else in the 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+import typing as t
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
@@ -19,9 +20,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     EksError,
     ForbiddenError,
     InvalidInputError,
+    UnreachableError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declarations, Declared
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 
 _MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
@@ -36,6 +39,7 @@ class Wanted:
 
     name: str
     content: Mapping[str, str] = field(repr=False)
+    type: str = "Opaque"
 
     @property
     def data(self) -> dict[str, str]:
@@ -51,19 +55,44 @@ class RunSecrets:
     release: str
     helm_release: str
     say: Callable[[str], None]
+    declared: Declarations = field(default_factory=Declarations)
+
+    def needed(self, plan: Plan) -> list[str]:
+        """Return the names of the Secrets that are made for a plan: its own, and those declared that it names."""
+        named = set(_texts(plan.manifest))
+        own = [plan.secret] if plan.parted.secrets else []
+        return [*own, *(one.name for one in self.declared.entries if one.data and one.name in named)]
 
     def wanted(self, plan: Plan) -> list[Wanted]:
-        """Return the Secrets that a plan needs."""
-        return [Wanted(name=plan.secret, content=plan.parted.secrets)] if plan.parted.secrets else []
+        """Return the Secrets that are made for a plan, and what is in them.
+
+        Raises:
+            EksError: the content of one cannot be had.
+        """
+        needed = self.needed(plan)
+        return [one for one in self._all(plan) if one.name in needed]
+
+    def _all(self, plan: Plan) -> list[Wanted]:
+        own = [Wanted(name=plan.secret, content=plan.parted.secrets)] if plan.parted.secrets else []
+        if own and any(one.name == plan.secret for one in self.declared.entries):
+            raise InvalidInputError(
+                f"secrets: Secret {plan.secret} is the step's own. Give the declared one another name."
+            )
+        content = self.declared.content
+        declared = (one for one in self.declared.entries if one.data)
+        return [*own, *(Wanted(name=one.name, content=content(one), type=one.type) for one in declared)]
 
     def check(self, plan: Plan, *, upgrade: bool) -> None:
         """Refuse what could not be made, and a reference to what is not there; nothing is changed.
 
         Raises:
             ConflictError: there is a Secret of that name which is not ours.
-            InvalidInputError: the values refer to a Secret that neither is there nor will be made.
+            InvalidInputError: one that is declared, or that the values refer to, neither is there nor will be made.
+            EksError: the content of one cannot be had.
         """
-        wanted = self.wanted(plan)
+        wanted = self._all(plan)
+        for declared in self.declared.entries:
+            self._demand_there(declared)
         for one in wanted:
             if (found := self._read(one.name)) is not None:
                 self._demand_ours(one, found)
@@ -75,8 +104,8 @@ class RunSecrets:
             if entry not in (made.get(name) or {}) and not (there and entry in ((found or {}).get("data") or {})):
                 raise InvalidInputError(self._missing(plan, key, name, entry))
 
-    def make(self, plan: Plan) -> list[str]:
-        """Make or change what a plan needs, and return the names of those whose content has changed.
+    def make(self, wanted: Iterable[Wanted]) -> list[str]:
+        """Make or change what is wanted, and return the names of those whose content has changed.
 
         Raises:
             ConflictError: there is a Secret of that name which is not ours; what was made before that is removed.
@@ -84,7 +113,7 @@ class RunSecrets:
         made: list[str] = []
         changed: list[str] = []
         try:
-            for one in self.wanted(plan):
+            for one in wanted:
                 before = self._ensure(one)
                 made += [one.name] if before is None else []
                 changed += [one.name] if before not in (None, one.data) else []
@@ -95,11 +124,13 @@ class RunSecrets:
         return changed
 
     def refresh(self, plan: Plan) -> None:
-        """Give the Secrets of an installed release the content of today; what is in their place stays."""
+        """Give the Secrets of an installed release the content of today; where that cannot be they stay as they are."""
         try:
-            changed = self.make(plan)
-        except ConflictError as error:
-            self.say(str(error))
+            changed = self.make(self.wanted(plan))
+        except UnreachableError:
+            raise
+        except EksError as error:
+            self.say(f"{error} What is installed goes on with its Secrets as they are.")
             return
         for name in changed:
             self.say(
@@ -125,7 +156,7 @@ class RunSecrets:
                     "apiVersion": "v1",
                     "kind": "Secret",
                     "metadata": metadata,
-                    "type": "Opaque",
+                    "type": wanted.type,
                     "data": wanted.data,
                 }
                 if self._written("POST", collection("v1", "secrets", self.kube.namespace), body):
@@ -181,6 +212,14 @@ class RunSecrets:
                 f"{where}: run {', '.join(others)} uses it with other content. Give yours another name."
             )
 
+    def _demand_there(self, declared: Declared) -> None:
+        data = {} if declared.data else (self._read(declared.name) or {}).get("data") or {}
+        if missing := [key for key in declared.keys if key not in data]:
+            raise InvalidInputError(
+                f"secrets: Secret {declared.name} with {', '.join(missing)} is not in namespace {self.kube.namespace}. "
+                "Make it, or say by data where its content comes from."
+            )
+
     def _missing(self, plan: Plan, key: str, name: str, entry: str) -> str:
         if name == plan.secret:
             return (
@@ -207,6 +246,18 @@ def remove_all(kube: Kube, release: str, helm_releases: Iterable[str], say: Call
     """Remove the Secrets of several Helm releases of one run."""
     for name in helm_releases:
         RunSecrets(kube=kube, release=release, helm_release=name, say=say).remove()
+
+
+def _texts(node: t.Any) -> Iterator[str]:
+    """Yield every text in an object: any field may name a Secret, whatever its kind calls it."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, Mapping):
+        for entry in node.values():
+            yield from _texts(entry)
+    elif isinstance(node, (list, tuple)):
+        for entry in node:
+            yield from _texts(entry)
 
 
 def _is_ours(found: Document) -> bool:

@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Sto
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declarations
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     check_release,
     helm_release,
@@ -69,6 +70,7 @@ class Task:
     runs_dir: Path
     recipes: tuple[str, ...] = ()
     values: Mapping[str, t.Any] = field(default_factory=dict)
+    declared: Declarations = field(default_factory=Declarations, compare=False)
     pipeline: str = ""
     index: int = 1
     total: int = 1

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from fakes.clock import FakeClock
 from fakes.kube import FakeKube
 
@@ -22,6 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declarations, Declared
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._step.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._step.run_secrets import RunSecrets, Wanted
@@ -36,19 +38,13 @@ VALUES = {
 }
 
 
-class Given(RunSecrets):
-    """Secrets of a release that needs what a test says."""
-
-    def wanted(self, plan: t.Any) -> list[Wanted]:
-        return [Wanted(name=name, content=content) for name, content in plan.items()]
-
-
-def of(kube: FakeKube, helm_release: str, release: str = "digits") -> Given:
-    return Given(kube=kube, release=release, helm_release=helm_release, say=lambda _: None)
+def of(kube: FakeKube, helm_release: str, release: str = "digits") -> RunSecrets:
+    return RunSecrets(kube=kube, release=release, helm_release=helm_release, say=lambda _: None)
 
 
 def make(kube: FakeKube, helm_release: str, release: str = "digits", **secrets: Mapping[str, str]) -> list[str]:
-    return of(kube, helm_release, release).make(t.cast(t.Any, secrets))
+    wanted = [Wanted(name=name, content=content) for name, content in secrets.items()]
+    return of(kube, helm_release, release).make(wanted)
 
 
 def content(kube: FakeKube, name: str) -> dict[str, str] | None:
@@ -167,7 +163,7 @@ class Stage:
 
     def __init__(self, tmp_path: Path, kube: FakeKube | None = None, **more: t.Any) -> None:
         self.kube, self.said, self.seen = kube or FakeKube(), list[str](), list[tuple[str, t.Any]]()
-        self.mask, self.files = Mask(), list[str]()
+        self.mask, self.files, self.seen_name = Mask(), list[str](), "digits-secrets"
         self.answers = {"install": Completed(1, "", "Error: INSTALLATION FAILED: boom\n")}
         where = {"cluster": "local", "namespace": "team", "release": "digits", "step": "data", "run_id": "r1"}
         task = Task(
@@ -189,7 +185,7 @@ class Stage:
         assert TOKEN not in " ".join(argv)
         if argv[1] == "template":
             return run_program(argv, stdin=stdin)
-        self.seen.append((argv[1], content(self.kube, "digits-secrets")))
+        self.seen.append((argv[1], content(self.kube, self.seen_name)))
         return self.answers.get(argv[1], Completed(0, "", ""))
 
 
@@ -280,3 +276,74 @@ def test_a_new_token_of_what_is_installed_reaches_its_secret(tmp_path: Path) -> 
     kube.put(f"{SECRETS}/digits-secrets", {"metadata": {"name": "digits-secrets"}, "data": {}})
     stage.run.installer.secrets.refresh(stage.run.plan)
     assert "was not made by this collection" in stage.said[-1]
+
+
+# -- declared ones
+
+
+def declaring(resolve: t.Callable[[t.Any], str], *entries: Declared) -> dict[str, t.Any]:
+    return {"declared": Declarations(entries=entries, resolve=resolve), "values": referring("hf", "token")}
+
+
+HF = Declared(name="hf", data={"token": {"env": "HF_TOKEN"}})
+
+
+def test_a_declared_secret_is_there_while_its_step_is(tmp_path: Path) -> None:
+    unused = Declared(name="unused", data={"a": {"env": "A"}})
+    stage = Stage(tmp_path, **declaring(lambda origin: f"it is {origin['env']}", HF, unused))
+    stage.seen_name = "hf"
+    with pytest.raises(Exception, match="boom"):
+        stage.run.run()
+    assert stage.seen == [("install", {"token": "it is HF_TOKEN"}), ("uninstall", None)]
+    assert not [call for call in stage.kube.calls if call.startswith("POST") and "unused" in call]
+    repeated = yaml.safe_load((tmp_path / "runs/r1/local/pipeline.yaml").read_text())
+    assert repeated["secrets"] == [HF.to_document(), unused.to_document()]
+
+
+def test_text_of_a_declared_secret_is_not_kept_to_repeat_the_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, **declaring(str, Declared(name="hf", data={"token": TOKEN})))
+    with pytest.raises(Exception, match="boom"):
+        stage.run.run()
+    assert "secrets" not in yaml.safe_load((tmp_path / "runs/r1/local/pipeline.yaml").read_text())
+
+
+def absent(_: object) -> str:
+    raise InvalidInputError("environment variable HF_TOKEN is not set.")
+
+
+@pytest.mark.parametrize(
+    ("resolve", "entry", "words"),
+    [
+        (absent, HF, "secrets: Secret hf, key token: environment variable HF_TOKEN is not set"),
+        (str, Declared(name="mine", keys=("a", "b")), "secrets: Secret mine with a, b is not in namespace team"),
+        (absent, Declared(name="unused", data={"a": {"env": "A"}}), "Secret unused, key a: environment variable"),
+    ],
+)
+def test_all_that_is_declared_must_be_there_before_anything_is_touched(
+    tmp_path: Path, resolve: t.Callable[[t.Any], str], entry: Declared, words: str
+) -> None:
+    stage = Stage(tmp_path, **{**declaring(resolve, entry), "values": VALUES})
+    with pytest.raises(InvalidInputError, match=words):
+        stage.run.run()
+    assert (stage.kube.objects, stage.seen) == ({}, [])
+
+
+def test_one_that_is_there_is_used_and_stays(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, **declaring(absent, Declared(name="hf", keys=("token",))))
+    stage.kube.put(f"{SECRETS}/hf", {"metadata": {"name": "hf"}, "data": {"token": "eA=="}})
+    with pytest.raises(Exception, match="boom"):
+        stage.run.run()
+    assert content(stage.kube, "hf") == {"token": "x"}
+
+
+def test_a_step_that_is_installed_goes_on_where_its_secrets_cannot_be_had(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, **declaring(absent, HF))
+    stage.run.installer.secrets.refresh(stage.run.plan)
+    assert "HF_TOKEN is not set. What is installed goes on with its Secrets as they are." in stage.said[-1]
+
+
+def test_a_declared_secret_is_not_called_as_the_one_of_the_step(tmp_path: Path) -> None:
+    same = Declared(name="digits-secrets", data={"a": {"env": "A"}})
+    stage = Stage(tmp_path, declared=Declarations(entries=(same,), resolve=str))
+    with pytest.raises(InvalidInputError, match="Give the declared one another name"):
+        stage.run.run()
