@@ -24,7 +24,7 @@ options:
     type: str
     default: default
   patience:
-    description: Seconds a request is repeated while the cluster does not answer.
+    description: Seconds a request is repeated while the cluster does not answer. V(0) for no limit.
     type: float
     default: 60
   redact:

@@ -144,8 +144,8 @@ options:
     elements: str
   retries:
     description:
-      - How often a step that failed is run anew, each time from its installation. What it left is uninstalled; volumes
-        and what is on them, such as checkpoints, are not touched. O(timeout) covers all attempts.
+      - How often a step that failed is run anew, V(0) for never; each time from its installation. What it left is
+        uninstalled; volumes and what is on them, such as checkpoints, are not touched. O(timeout) covers all attempts.
       - The evidence of an earlier attempt is kept in C(attempt-1) and so on, beside that of the last one.
       - Steps that stay installed are not retried; Kubernetes replaces what fails of them.
     type: int
@@ -187,11 +187,10 @@ options:
     default: 1
   lock_timeout:
     description:
-      - Seconds to wait for another controller that follows the same release. With V(0) the task fails as soon as
-        that controller has
-        shown that it is alive, which takes up to 45 seconds.
+      - Seconds to wait for another controller that follows the same release. When they are over, the task fails as soon
+        as that controller has shown that it is alive, which takes up to 45 seconds. V(0) for no limit.
     type: float
-    default: 0
+    default: 1
 """
 
 EXAMPLES = r"""
@@ -205,7 +204,7 @@ EXAMPLES = r"""
       - recipes/training/accelerate/bert-glue-mrpc/pretrain.yaml
     values:
       resources: {nnodes: 2}
-    timeout: 86400
+    timeout: 604800
   register: step
 
 - name: Run a chart of somebody else
@@ -281,6 +280,7 @@ plan:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import options
 from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, CLUSTER, FOLLOW, HELM, RETRY, SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
 
@@ -311,13 +311,12 @@ ARGUMENT_SPEC = {
     "force": {"type": "bool", "default": False},
     "allow_lookup": {"type": "bool", "default": False},
     "replace": {"type": "bool", "default": False},
-    "ready_timeout": {"type": "float", "default": 1800.0},
     "after": {"type": "list", "elements": "str"},
     "later_releases": {"type": "list", "elements": "str"},
     "pipeline": {"type": "str"},
     "index": {"type": "int", "default": 1},
     "total": {"type": "int", "default": 1},
-    "lock_timeout": {"type": "float", "default": 0.0},
+    **options("lock_timeout", "ready_timeout"),
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import re
 import threading
@@ -60,7 +61,8 @@ class BusyError(UnreachableError):
 class Kube:
     """A connection to one cluster.
 
-    `patience` is how many seconds a request may be repeated while the cluster does not answer; `notice` is told of it.
+    `patience` is how many seconds a request may be repeated while the cluster does not answer, infinite where there is
+    no limit; `notice` is told of it.
     """
 
     kubeconfig: str
@@ -82,6 +84,10 @@ class Kube:
     def server(self) -> str:
         """The API server's address."""
         return self._connection.server
+
+    @property
+    def _how_long(self) -> str:
+        return f"for {self.patience:g} s" if self.patience < math.inf else "until it does"
 
     def get(self, path: str, params: Params | None = None) -> Document | None:
         """Return the object or list at `path`, or `None` when it does not exist."""
@@ -116,7 +122,7 @@ class Kube:
                 if left <= 0 or not self._may_repeat(error, attempt):
                     raise self._given_up(error) from error
                 if attempt == _WORTH_SAYING:
-                    self.notice(f"cluster {self.server} does not answer ({error}); trying for {self.patience:g} s")
+                    self.notice(f"cluster {self.server} does not answer ({error}); trying {self._how_long}")
                 self.clock.sleep(min(left, pause(attempt, error)))
         raise NotImplementedError
 

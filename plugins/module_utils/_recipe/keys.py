@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import MOST, STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import (
     NAMESPACE,
     PIPELINE,
@@ -25,29 +26,14 @@ Path = tuple[str | int, ...]
 
 
 class Key(t.NamedTuple):
-    """What a key may hold, in types and in words; whole numbers are at least `least`, names obey `rule`."""
+    """What a key may hold, in types and in words; names obey `rule`."""
 
     kind: type | tuple[type, ...]
     said: str
     required: bool = False
-    least: int = 0
     rule: Rule | None = None
 
 
-# What `helm_step` tolerates before it fails a step; each may be set per step under its own name.
-LIMITS = (
-    "retries",
-    "retry_backoff",
-    "leftover_grace",
-    "no_output_timeout",
-    "pending_timeout",
-    "ready_timeout",
-    "image_pull_grace",
-    "config_grace",
-    "unschedulable_grace",
-    "lost_rank_grace",
-    "max_restarts",
-)
 # Categories of causes (`_step/reasons.py`) after which a step may be tried again, and the word for all of them.
 RETRY_ON = ("evicted", "node_lost", "preempted", "image_pull", "any")
 
@@ -67,12 +53,12 @@ STEP_KEYS = {
     "recipe": Key(str, "a file name"),
     "recipes": Key(list, "a list of file names"),
     "values": Key(dict, "a mapping"),
-    "timeout": Key(int, "a whole number of seconds, more than 0", least=1),
     "keep": Key(bool, "true or false"),
     "progress": Key(str, "a pattern with a group (?P<done>…)"),
     "workload": Key(str, "Kind or Kind/name, such as Deployment", rule=or_none(WORKLOAD)),
     "until": Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
-    **{name: Key(int, "a whole number, 0 or more") for name in LIMITS},
+    # Each under the name that it has as an option of `helm_step`.
+    **{name: Key(int, f"a whole number from 0 to {MOST}") for name in STEP_LIMITS},
     "retry_on": Key(list, f"a list of {', '.join(RETRY_ON)}"),
     "fail_on": Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
 }
@@ -90,8 +76,7 @@ def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[st
             raise InvalidInputError(
                 f"{source.at((*path, key))}: unknown key {shown(key)}.{did_you_mean(str(key), keys)}"
             )
-        wrong_int = rule.kind is int and (isinstance(value, bool) or (isinstance(value, int) and value < rule.least))
-        if not isinstance(value, rule.kind) or wrong_int:
+        if not (_counts(value) if rule.kind is int else isinstance(value, rule.kind)):
             raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {shown(value)}.")
         if rule.rule:
             with source.blamed((*path, key)):
@@ -99,6 +84,10 @@ def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[st
     missing = [key for key, rule in keys.items() if rule.required and key not in data]
     if missing:
         raise InvalidInputError(f"{source.at(path)}: missing {', '.join(map(repr, missing))}.")
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
 def check_words(source: Source, data: dict[str, t.Any], path: Path) -> None:

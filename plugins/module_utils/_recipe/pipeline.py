@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEASE
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declared, declared
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
-    LIMITS,
     PIPELINE_KEYS,
     STEP_KEYS,
     check_keys,
@@ -33,8 +33,8 @@ FILE = "pipeline.yaml"
 class Step:
     """One step of a pipeline.
 
-    `timeout` is in seconds; of `recipes` the later wins; `keep` is `None` where the chart is to say whether it serves;
-    `limits` holds what is given of `LIMITS`.
+    Of `recipes` the later wins; `keep` is `None` where the chart is to say whether it serves; `limits` holds what is
+    given of `STEP_LIMITS`.
     """
 
     name: str
@@ -44,7 +44,6 @@ class Step:
     version: str | None = None
     digest: str | None = None
     values: dict[str, t.Any] = field(default_factory=dict)
-    timeout: int = 86400
     keep: bool | None = None
     progress: str | None = None
     retry_on: tuple[str, ...] | None = None
@@ -176,14 +175,13 @@ def _step(source: Source, index: int, base: Path) -> Step:
         digest=data.get("digest"),
         recipes=tuple(str(base / str(name)) for name in recipes),
         values=data.get("values", {}),
-        timeout=data.get("timeout", 86400),
         keep=data.get("keep"),
         progress=data.get("progress"),
         retry_on=tuple(data["retry_on"]) if "retry_on" in data else None,
         workload=data.get("workload"),
         until=data.get("until"),
         fail_on=(fail_on,) if isinstance(fail_on, str) else tuple(fail_on),
-        limits={name: data[name] for name in LIMITS if name in data},
+        limits={name: data[name] for name in STEP_LIMITS if name in data},
     )
 
 

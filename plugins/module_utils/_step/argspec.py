@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS, options
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import RETRY_ON
 
 Spec = dict[str, dict[str, t.Any]]
@@ -15,40 +16,33 @@ CLUSTER: Spec = {
     "kubeconfig": {"type": "path"},
     "context": {"type": "str"},
     "namespace": {"type": "str", "default": "default"},
-    "patience": {"type": "float", "default": 60.0},
+    **options("patience"),
     "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 
+_RETRY = ("retries", "retry_backoff", "leftover_grace")
+# What only a release that is installed by a step may take.
+_RELEASE = (*_RETRY, "ready_timeout")
+
 FOLLOW: Spec = {
-    "timeout": {"type": "float", "default": 86400.0},
-    "no_output_timeout": {"type": "float", "default": 0.0},
-    "pending_timeout": {"type": "float", "default": 0.0},
+    **options(*(name for name in STEP_LIMITS if name not in _RELEASE), "heartbeat", "log_streams"),
     "progress": {"type": "str"},
-    "heartbeat": {"type": "float", "default": 60.0},
     "until": {"type": "str"},
     "fail_on": {"type": "list", "elements": "str"},
-    "image_pull_grace": {"type": "float", "default": 30.0},
-    "config_grace": {"type": "float", "default": 15.0},
-    "unschedulable_grace": {"type": "float", "default": 900.0},
-    "lost_rank_grace": {"type": "float", "default": 120.0},
-    "max_restarts": {"type": "int", "default": 5},
     "logs": {"type": "str", "choices": ["leader", "all", "none"], "default": "leader"},
-    "log_streams": {"type": "int", "default": 32},
     "run_id": {"type": "str"},
     "runs_dir": {"type": "path", "default": "runs"},
 }
 
 # What is tried again after a failure, and how.
 RETRY: Spec = {
-    "retries": {"type": "int", "default": 0},
+    **options(*_RETRY),
     "retry_on": {
         "type": "list",
         "elements": "str",
         "choices": list(RETRY_ON),
         "default": ["evicted", "node_lost", "preempted"],
     },
-    "retry_backoff": {"type": "float", "default": 10.0},
-    "leftover_grace": {"type": "float", "default": 3600.0},
 }
 
 # Whether what this collection did not install may be changed.

@@ -20,7 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Tar
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.record import Journal, Record
 from ansible_collections.mlops.eks.plugins.module_utils._step.repeat import VALUES
-from ansible_collections.mlops.eks.plugins.module_utils._step.retry import seconds
+from ansible_collections.mlops.eks.plugins.module_utils._step.retry import placed, seconds
 from ansible_collections.mlops.eks.plugins.module_utils._step.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending, Rules, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, rules
@@ -48,8 +48,16 @@ class Attempt:
         earlier = [{**one, "evidence": evidence.aside(task, one)} for one in self.entry.tried]
         fields = {**plan.about, "attempt": self.entry.attempt, "attempts": earlier}
         self.journal = Journal(task=task, started=started, fields=fields)
-        before, serves = seconds(self.entry.tried), self.entry.serving is not None
-        self.rules = rules(task, plan.kind, plan.ref.name, started=started, earlier=before, serves=serves)
+        tried = self.entry.tried
+        self.rules = rules(
+            task,
+            plan.kind,
+            plan.ref.name,
+            started=started,
+            earlier=seconds(tried),
+            placed=placed(tried),
+            serves=self.entry.serving is not None,
+        )
         former = self.decision.action == "attach"
         target = Target(
             kind=plan.kind,
@@ -107,8 +115,7 @@ class Attempt:
 
     def left(self) -> float:
         """Return the seconds that remain of the step's timeout."""
-        limit = self.task.waits.timeout or float("inf")
-        return limit - seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
+        return self.task.waits.timeout - seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
 
     def unbegun(self, ending: Ending) -> State:
         """Return the state of an attempt that ended before it began."""

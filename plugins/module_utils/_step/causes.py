@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import asdict, dataclass, replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
@@ -57,14 +58,16 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How many seconds each kind of trouble may last before it fails the step."""
+    """How many seconds each kind of trouble may last before it fails the step; infinite where it never does."""
 
-    image: float = 30.0
-    config: float = 15.0
-    unschedulable: float = 900.0
-    doubtful: float = 300.0
-    lost_rank: float = 120.0
-    max_restarts: int = 5
+    image: float = limits.default("image_pull_grace")
+    config: float = limits.default("config_grace")
+    volume: float = limits.default("volume_grace")
+    unschedulable: float = limits.default("unschedulable_grace")
+    infeasible: float = limits.default("infeasible_grace")
+    doubtful: float = limits.default("failure_grace")
+    lost_rank: float = limits.default("lost_rank_grace")
+    max_restarts: float = limits.default("max_restarts")
 
 
 @dataclass(frozen=True, kw_only=True)

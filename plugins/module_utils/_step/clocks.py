@@ -66,7 +66,7 @@ def standing(state: State) -> str:
 def overdue(state: State, at: float, rules: Rules) -> Cause | None:
     """Return the cause of the first limit that is over."""
     for limit in _limits(state, at, rules):
-        if limit.seconds and limit.used >= limit.seconds:
+        if limit.used >= limit.seconds:
             pods = state.summary.partition(": ")[2] or "no pods"
             message = f"{limit.found} {human(limit.seconds)}: {pods}. {_context(state)}"
             cause = Cause.of(limit.reason, f"{rules.kind.kind}/{rules.name}", message)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
@@ -58,8 +59,9 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
     `notice` is told when the cluster does not answer for some seconds; `mask` gets to know the login's secrets.
 
     Raises:
-        InvalidInputError: no kubeconfig was given, or it cannot be used.
+        InvalidInputError: no kubeconfig was given, or it cannot be used; or a limit is none.
     """
+    limits.check(params)
     if not params["kubeconfig"]:
         raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
     mask.add(secrets_of(params["kubeconfig"], params["context"]))
@@ -67,7 +69,7 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
         kubeconfig=params["kubeconfig"],
         context=params["context"],
         namespace=params["namespace"] or "default",
-        patience=params["patience"],
+        patience=limits.unlimited(params["patience"]),
         notice=notice,
     )
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import RETRY, probe
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
@@ -21,7 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.container_log impo
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
 
 # Logs that are followed at the same time, each by a thread and a connection of its own.
-STREAMS = 32
+STREAMS = int(limits.default("log_streams"))
 # Seconds a log is followed while others wait for their turn; for their first one.
 _TURN = 15.0
 _FIRST_TURN = 2.0

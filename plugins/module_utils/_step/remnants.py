@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -46,7 +47,7 @@ class Leftovers:
     An MPIJob's workers have the same names again, and two trainers must not write one checkpoint. They have all of
     their grace period, which may be as long as a checkpoint takes. One that stays beyond it is on a node that does not
     answer: it goes when the node is back, or when the Node object is deleted, as a cloud does with an instance that is
-    gone. That is waited for, and explained, for `limit` seconds; 0 is no limit.
+    gone. That is waited for, and explained, for `limit` seconds, infinite where there is no limit.
     """
 
     def __init__(self, kube: Kube, plan: Plan, *, limit: float, clock: Clock, say: Callable[[str], None]) -> None:
@@ -75,7 +76,7 @@ class Leftovers:
     def stuck(self) -> Cause | None:
         """Return the cause of a failure when what is there is not waited for any longer."""
         beyond = self._waited - self._grace
-        if not self._left or not self._limit or beyond < self._limit:
+        if not self._left or beyond < self._limit:
             return None
         message = (
             f"{self._what()} of an earlier attempt or step did not go away within {human(self._limit)} "
@@ -107,7 +108,9 @@ class Leftovers:
         beyond = self._waited - self._grace
         if beyond < 0:
             return f"{named(self._left)}; their grace period allows {human(-beyond)} more"
-        until = f"for {human(self._limit - beyond)} more (leftover_grace)" if self._limit else "without limit"
+        until = (
+            f"for {human(self._limit - beyond)} more (leftover_grace)" if self._limit < math.inf else "without limit"
+        )
         return f"{self._places()}; their grace period is over, and they are waited for {until}. {self._remedy()}"
 
     def _remedy(self) -> str:

@@ -62,7 +62,7 @@ def _step(task: Task) -> Step:
         "name": task.step,
         "chart": f"{here}/{CHART}",
         "recipe": f"{here}/{VALUES}",
-        "timeout": waits.timeout or None,
+        "timeout": waits.timeout,
         "keep": task.keep,
         "progress": task.progress.pattern if task.progress else None,
         "workload": task.workload,
@@ -74,14 +74,20 @@ def _step(task: Task) -> Step:
         "leftover_grace": waits.leftover,
         "no_output_timeout": waits.no_output,
         "pending_timeout": waits.pending,
+        "ready_timeout": waits.ready,
         "image_pull_grace": patience.image,
         "config_grace": patience.config,
+        "volume_grace": patience.volume,
         "unschedulable_grace": patience.unschedulable,
+        "infeasible_grace": patience.infeasible,
+        "failure_grace": patience.doubtful,
         "lost_rank_grace": patience.lost_rank,
         "max_restarts": patience.max_restarts,
     }
     return {
-        key: math.ceil(value) if STEP_KEYS[key].kind is int else value
-        for key, value in said.items()
-        if value is not None
+        key: _whole(value) if STEP_KEYS[key].kind is int else value for key, value in said.items() if value is not None
     }
+
+
+def _whole(limit: float) -> int:
+    return 0 if limit == math.inf else math.ceil(limit)

@@ -10,19 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Ending
 
 # A back-off that is doubled for ever would outlast the trouble.
 LONGEST = 600.0
+# Doubled more often than this, any back-off is longer than that, and a thousand times overflows.
+_DOUBLED = 30
+# Causes that an attempt may have ended with before any of its pods had a node.
+_UNPLACED = ("scheduling", "quota", "admission", "validation", "timeout", "interrupted", "workload", None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
     """How often a step is tried again, after which categories of causes, and after how many seconds at first."""
 
-    retries: int = 0
+    retries: int = int(STEP_LIMITS["retries"].default)
     on: tuple[str, ...] = ("evicted", "node_lost", "preempted")
-    backoff: float = 10.0
+    backoff: float = STEP_LIMITS["retry_backoff"].default
 
 
 Tried = Mapping[str, t.Any]
@@ -53,6 +58,11 @@ def seconds(earlier: Sequence[Tried]) -> float:
     return sum(from_iso(one["finished"]) - from_iso(one["started"]) for one in earlier)
 
 
+def placed(earlier: Sequence[Tried]) -> bool:
+    """Return whether an attempt got as far as a node: what nodes like it needs, the cluster has or had."""
+    return any(one.get("category") not in _UNPLACED for one in earlier)
+
+
 def pause(policy: Retry, ending: Ending, *, attempt: int, left: float) -> float | None:
     """Return the seconds to wait before the next attempt, or `None` when there is none.
 
@@ -62,5 +72,5 @@ def pause(policy: Retry, ending: Ending, *, attempt: int, left: float) -> float 
     if cause is None or cause.reason == "Timeout" or ending.outcome not in ("failed", "timed_out"):
         return None
     wanted = "any" in policy.on or cause.category in policy.on
-    wait = min(policy.backoff * 2 ** (attempt - 1), LONGEST)
+    wait = min(policy.backoff * 2 ** min(attempt - 1, _DOUBLED), LONGEST)
     return wait if wanted and attempt <= policy.retries and wait < left else None

@@ -72,7 +72,7 @@ class Rollback:
             took = self.clock.now() - begun
             if ready():
                 return f"which is ready after {human(took)}"
-            if self.timeout and took >= self.timeout:
+            if took >= self.timeout:
                 return f"which is not ready after {human(took)}"
             if self.clock.now() - told >= _LINE:
                 told = self.clock.now()

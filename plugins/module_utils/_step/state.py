@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import PENDING, Kind, Verdict
@@ -23,21 +25,23 @@ Phase = t.Literal["queued", "pulling", "running", "finishing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What ends the step. Times in seconds, 0 for no limit; `started` since the epoch.
+    """What ends the step. Times in seconds, infinite where there is no limit; `started` since the epoch.
 
-    `earlier` is what earlier attempts of the step took: `timeout` covers them all.
+    `earlier` is what earlier attempts of the step took: `timeout` covers them all. `placed` says that one of them had
+    nodes, so that there are such.
     """
 
     kind: Kind
     name: str
     started: float
-    timeout: float = 86400.0
-    ready_timeout: float = 0.0
-    no_output_timeout: float = 0.0
-    pending_timeout: float = 0.0
+    timeout: float = limits.default("timeout")
+    ready_timeout: float = math.inf
+    no_output_timeout: float = limits.default("no_output_timeout")
+    pending_timeout: float = limits.default("pending_timeout")
     earlier: float = 0.0
+    placed: bool = False
     progress: re.Pattern[str] | None = None
-    heartbeat: float = 60.0
+    heartbeat: float = limits.default("heartbeat")
     patience: Patience = field(default_factory=Patience)
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
@@ -65,7 +69,8 @@ class State:
     whose names others took over, `fallen` those that had failed when they were deleted, as they were then. `since` maps
     the key of each present suspicion to when it was first seen. `judged` is since when the verdict is what it is.
     `phases` maps each phase entered to its start. `held` are events that may turn out to be ours. `around` is what was
-    fetched of the surroundings; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
+    fetched of the surroundings; `infeasible` maps each pod without a node to what keeps it from every one, empty where
+    that is worth waiting for; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
     `runs` says whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod
     and words; `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it
     that pods of the same name made unseen; `accidents` are those that were told. `deleted` is when the workload went
@@ -82,6 +87,7 @@ class State:
     since: Mapping[str, float] = field(default_factory=dict)
     suspect: Cause | None = None
     around: tuple[Document, ...] = ()
+    infeasible: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
     told: str = ""
     explained: float = 0.0

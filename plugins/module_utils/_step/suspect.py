@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,8 @@ _GRACES: Mapping[str, str] = {
     "validation": "config",
     "admission": "config",
     "quota": "unschedulable",
-    "volume": "doubtful",
+    "volume": "volume",
+    "ClaimUnbound": "unschedulable",
     "VolumeClaim": "config",
     "VolumeSourceMissing": "config",
     "WebhookUnreachable": "doubtful",
@@ -130,7 +132,7 @@ def _of_container(pod: Document, container: Container, scene: Scene) -> Iterator
     waiting = cannot_start(pod, container, scene.about(pod))
     if waiting:
         found = _suspicion(waiting, scene.patience)
-        yield replace(found, grace=0.0) if container.reason in _FINAL else found
+        yield replace(found, grace=0.0) if container.reason in _FINAL and found.grace < math.inf else found
     if not container.ended or ended_at(container) < scene.after:
         return
     if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):

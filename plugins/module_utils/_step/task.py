@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
 import time
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import Expression, parse
@@ -31,24 +32,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Retry
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Shown
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 
-# Parameters in which a negative number has no meaning.
-_LEAST_ZERO = (
-    *("timeout", "ready_timeout", "no_output_timeout", "pending_timeout", "leftover_grace"),
-    *("retries", "retry_backoff"),
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:
-    """How long each thing may take, in seconds; 0 for no limit."""
+    """How long each thing may take, in seconds; infinite where there is no limit."""
 
-    timeout: float = 86400.0
-    ready: float = 1800.0
-    no_output: float = 0.0
-    pending: float = 0.0
-    heartbeat: float = 60.0
-    lock: float = 0.0
-    leftover: float = 3600.0
+    timeout: float = limits.default("timeout")
+    ready: float = limits.default("ready_timeout")
+    no_output: float = limits.default("no_output_timeout")
+    pending: float = limits.default("pending_timeout")
+    heartbeat: float = limits.default("heartbeat")
+    lock: float = limits.default("lock_timeout")
+    leftover: float = limits.default("leftover_grace")
     patience: Patience = field(default_factory=Patience)
 
 
@@ -117,34 +112,40 @@ class Task:
 
 
 def waits(params: Mapping[str, t.Any]) -> Waits:
-    """Return the waits that a module's parameters set.
-
-    Raises:
-        InvalidInputError: one is negative.
-    """
-    for name in _LEAST_ZERO:
-        if (params.get(name) or 0) < 0:
-            raise InvalidInputError(f"{name}: expected 0 or more, found {params[name]:g}.")
+    """Return the waits that a module's parameters set, which were checked."""
+    found = {name: limits.unlimited(value) for name, value in params.items() if name in limits.ALL}
     return Waits(
-        timeout=params["timeout"],
-        ready=params.get("ready_timeout") or 0,
-        no_output=params["no_output_timeout"],
-        pending=params["pending_timeout"],
-        heartbeat=params["heartbeat"],
-        lock=params.get("lock_timeout") or 0,
-        leftover=params.get("leftover_grace") or 0,
+        timeout=found["timeout"],
+        ready=found.get("ready_timeout", limits.default("ready_timeout")),
+        no_output=found["no_output_timeout"],
+        pending=found["pending_timeout"],
+        heartbeat=found["heartbeat"],
+        lock=found.get("lock_timeout", limits.default("lock_timeout")),
+        leftover=found.get("leftover_grace", limits.default("leftover_grace")),
         patience=Patience(
-            image=params["image_pull_grace"],
-            config=params["config_grace"],
-            unschedulable=params["unschedulable_grace"],
-            lost_rank=params["lost_rank_grace"],
-            max_restarts=params["max_restarts"],
+            image=found["image_pull_grace"],
+            config=found["config_grace"],
+            volume=found["volume_grace"],
+            unschedulable=found["unschedulable_grace"],
+            infeasible=found["infeasible_grace"],
+            doubtful=found["failure_grace"],
+            lost_rank=found["lost_rank_grace"],
+            max_restarts=found["max_restarts"],
         ),
     )
 
 
-def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float = 0.0, serves: bool = False) -> Rules:
-    """Return what workload `name` is judged by; `earlier` attempts took as many seconds.
+def rules(
+    task: Task,
+    kind: Kind,
+    name: str,
+    *,
+    started: float,
+    earlier: float = 0.0,
+    placed: bool = False,
+    serves: bool = False,
+) -> Rules:
+    """Return what workload `name` is judged by; `earlier` attempts took as many seconds, and perhaps had nodes.
 
     `serves` says that it was ready before, so that the time in which it must be ready again is limited.
     """
@@ -153,8 +154,9 @@ def rules(task: Task, kind: Kind, name: str, *, started: float, earlier: float =
         name=name,
         started=started,
         earlier=earlier,
+        placed=placed,
         timeout=task.waits.timeout,
-        ready_timeout=task.waits.ready if serves else 0.0,
+        ready_timeout=task.waits.ready if serves else math.inf,
         no_output_timeout=task.waits.no_output,
         pending_timeout=task.waits.pending,
         heartbeat=task.waits.heartbeat,
@@ -169,7 +171,7 @@ def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict
     """Return the fields of a task that say how its workload is followed.
 
     Raises:
-        InvalidInputError: an expression is malformed, or a time is negative.
+        InvalidInputError: an expression is malformed.
     """
     return {
         "run_id": params["run_id"] or new_run_id(params.get("pipeline") or params.get("release") or params["name"]),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
@@ -63,9 +64,13 @@ def test_a_good_one(tmp_path: Path) -> None:
     assert (found.name, found.namespace, found.description, found.directory) == ("digits", "team", "d", str(tmp_path))
     data, train, serve = found.steps
     assert data.recipes == (f"{tmp_path}/data.yaml",)
-    assert (data.timeout, data.until, data.fail_on, data.values) == (86400, None, (), {})
+    assert (data.limits, data.until, data.fail_on, data.values) == ({}, None, (), {})
     assert train.recipes == (f"{tmp_path}/data.yaml", f"{tmp_path}/train.yaml")
-    assert (train.values, train.timeout, train.fail_on) == ({"resources": {"nnodes": 2}}, 900, ("condition=Doomed",))
+    assert (train.values, train.limits, train.fail_on) == (
+        {"resources": {"nnodes": 2}},
+        {"timeout": 900},
+        ("condition=Doomed",),
+    )
     assert (serve.keep, serve.until) == (True, "condition=Available")
     assert serve.fail_on == ("condition=A", "jsonpath={.status.phase}=B")
     assert json.loads(json.dumps(found.to_result()))["steps"][1]["recipes"] == list(train.recipes)
@@ -111,33 +116,7 @@ def test_a_good_one(tmp_path: Path) -> None:
             "recipe: data.yaml\n    recipes: [data.yaml]",
             "DIR/pipeline.yaml:8: step 'data' has recipe and recipes.",
         ),
-        (
-            "timeout: 900",
-            "timeout: 0",
-            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, more than 0",
-        ),
-        (
-            "timeout: 900",
-            "timeout: -5",
-            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, more than 0",
-        ),
-        (
-            "timeout: 900",
-            "timeout: 15m",
-            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, more than 0, found '15m'.",
-        ),
-        (
-            "timeout: 900",
-            "timeout: true",
-            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, more than 0, found True.",
-        ),
-        (
-            "timeout: 900",
-            "timeout: 1.5",
-            "DIR/pipeline.yaml:13: timeout: expected a whole number of seconds, more than 0, found 1.5.",
-        ),
         ("timeout: 900", "timout: 900", "DIR/pipeline.yaml:13: unknown key 'timout'. Did you mean 'timeout'?"),
-        ("timeout: 900", "pending_timeout: -1", "DIR/pipeline.yaml:13: pending_timeout: expected a whole number, 0 or"),
         ("timeout: 900", "progress: step (d+)", "DIR/pipeline.yaml:13: progress: 'step (d+)' has no group (?P<done>…)"),
         ("timeout: 900", "progress: 'a('", "DIR/pipeline.yaml:13: progress: 'a(' is not a regular expression"),
         (
@@ -146,7 +125,6 @@ def test_a_good_one(tmp_path: Path) -> None:
             "DIR/pipeline.yaml:13: retry_on: 'evictd' is none of",
         ),
         ("timeout: 900", "retry_on: any", "DIR/pipeline.yaml:13: retry_on: expected a list of evicted, node_lost,"),
-        ("timeout: 900", "retries: -1", "DIR/pipeline.yaml:13: retries: expected a whole number, 0 or more, found -1."),
         ("timeout: 900", "progress: 7", "DIR/pipeline.yaml:13: progress: expected a pattern with a group (?P<done>…)"),
         ("timeout: 900", "repo: [x]", "DIR/pipeline.yaml:13: repo: expected an address, found ['x']."),
         (
@@ -167,6 +145,20 @@ def test_every_mistake_has_its_place(tmp_path: Path, old: str, new: str, said: s
     message = broken(tmp_path, GOOD.replace(old, new, 1))
     assert message.startswith(said)
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", STEP_LIMITS)
+def test_no_limit_takes_what_is_no_number_of_its(tmp_path: Path, name: str) -> None:
+    shown = {"-5": "-5", "1000000001": "1000000001", "15m": "'15m'", "true": "True", "1.5": "1.5", ".nan": "'.nan'"}
+    for wrong, quoted in shown.items():
+        expected = f"DIR/pipeline.yaml:13: {name}: expected a whole number from 0 to 1000000000, found {quoted}."
+        assert broken(tmp_path, GOOD.replace("timeout: 900", f"{name}: {wrong}", 1)) == expected
+
+
+@pytest.mark.parametrize("name", STEP_LIMITS)
+def test_every_limit_may_be_none(tmp_path: Path, name: str) -> None:
+    found = read(directory(tmp_path, GOOD.replace("timeout: 900", f"{name}: 0", 1)))
+    assert found.steps[1].limits == {name: 0}
 
 
 @pytest.mark.parametrize(

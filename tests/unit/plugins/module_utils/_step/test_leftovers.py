@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import typing as t
 from dataclasses import replace
 from pathlib import Path
@@ -154,7 +155,7 @@ def test_a_limit_of_the_user_holds_while_they_are_waited_for(
 def test_without_limit_they_are_waited_for_as_long_as_it_takes(
     tmp_path: Path, clock: FakeClock, follows: list[Attempt]
 ) -> None:
-    found = stage(tmp_path, clock, HELM, waits=Waits(timeout=0, leftover=0))
+    found = stage(tmp_path, clock, HELM, waits=Waits(leftover=math.inf))
     goes(found, clock, put(found, grace=0), 30000)
     assert found.run.run()["outcome"] == "succeeded"
     assert any("they are waited for without limit" in line for line in found.said)

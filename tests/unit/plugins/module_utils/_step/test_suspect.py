@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as t
 
 import pytest
@@ -15,7 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import Sce
 JOB = KINDS["batch/v1", "Job"]
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
 SERVER = KINDS["apps/v1", "Deployment"]
-WAIT = Patience(image=1, config=2, unschedulable=3, doubtful=4)
+WAIT = Patience(image=1, config=2, unschedulable=3, doubtful=4, volume=5)
 
 
 def suspected(*pods: Document, events: tuple[Document, ...] = (), **more: t.Any) -> list[Suspicion]:
@@ -95,6 +96,11 @@ def test_unschedulable_with_the_numbers_of_the_scheduler() -> None:
     assert (found.cause.reason, found.cause.message, found.grace) == ("Unschedulable", said, 3)
 
 
+def test_without_a_limit_nothing_is_final() -> None:
+    (found,) = suspected(pod("x", waits("InvalidImageName", "bad")), patience=Patience(image=math.inf))
+    assert found.grace == math.inf
+
+
 def test_pods_that_wait_for_the_same_nodes_are_one_trouble() -> None:
     assert {found.key for found in suspected(unscheduled("0/1", "x"), unscheduled("0/1", "y"))} == {"scheduling"}
 
@@ -103,7 +109,7 @@ def test_pods_that_wait_for_the_same_nodes_are_one_trouble() -> None:
     ("said", "expected"),
     [
         ('0/3 nodes are available: persistentvolumeclaim "data" not found.', ("VolumeClaim", "volume", 2)),
-        ("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", ("ClaimUnbound", "volume", 4)),
+        ("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", ("ClaimUnbound", "volume", 3)),
     ],
 )
 def test_claims_that_keep_a_pod_from_its_node(said: str, expected: tuple[str, str, float]) -> None:
@@ -117,13 +123,13 @@ def test_claims_that_keep_a_pod_from_its_node(said: str, expected: tuple[str, st
     ("reason", "said", "expected"),
     [
         ("FailedMount", 'MountVolume.SetUp failed for volume "k" : secret "k" not found', ("VolumeSourceMissing", 2)),
-        ("FailedMount", 'MountVolume.SetUp failed for volume "fsx" : rpc error: code = Internal', ("FailedMount", 4)),
+        ("FailedMount", 'MountVolume.SetUp failed for volume "fsx" : rpc error: code = Internal', ("FailedMount", 5)),
         (
             "FailedAttachVolume",
             'Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) other-0',
-            ("MultiAttach", 4),
+            ("MultiAttach", 5),
         ),
-        ("FailedAttachVolume", "AttachVolume.Attach failed for volume: rpc error", ("FailedAttachVolume", 4)),
+        ("FailedAttachVolume", "AttachVolume.Attach failed for volume: rpc error", ("FailedAttachVolume", 5)),
     ],
 )
 def test_volumes(reason: str, said: str, expected: tuple[str, float]) -> None:
