@@ -21,25 +21,20 @@ NO_SUBNET = "no subnets found for nodeclass gpu"
 NO_CAPACITY = "creating instance, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity"
 NO_POOL = 'incompatible with nodepool "default", daemonset overhead={"pods":"2"}, did not tolerate gpu=true:NoSchedule'
 _KIND = "nodeclaims.karpenter.sh"
-_CLAIMS: Json = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": _KIND},
-    "spec": {
-        "group": "karpenter.sh",
-        "scope": "Cluster",
-        "names": {"kind": "NodeClaim", "plural": "nodeclaims", "singular": "nodeclaim", "listKind": "NodeClaimList"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
+
+
+def _definition(kind: str) -> Json:
+    """Return the definition of a kind of Karpenter's that takes anything."""
+    plural = f"{kind.lower()}s"
+    names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.karpenter.sh"},
+        "spec": {"group": "karpenter.sh", "scope": "Cluster", "names": names, "versions": [version]},
+    }
 
 
 def _now() -> str:
@@ -50,12 +45,27 @@ def _now() -> str:
 def claims(space: Space) -> Iterator[None]:
     """Let the API server know NodeClaims; none of them, nor an event about them, stays."""
     try:
-        space.apply(_CLAIMS)
+        space.apply(_definition("NodeClaim"))
         space.await_kind(_KIND)
         yield
     finally:
         space.kubectl("delete", "crd", _KIND, "--ignore-not-found", "--wait=false")
         _forget(space)
+
+
+@contextlib.contextmanager
+def pools(space: Space, *wanted: Json) -> Iterator[None]:
+    """Let the API server know NodePools, and these; none of them stays."""
+    definition = _definition("NodePool")
+    name = definition["metadata"]["name"]
+    try:
+        space.apply(definition)
+        space.await_kind(name)
+        for one in wanted:
+            space.apply({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", **one})
+        yield
+    finally:
+        space.kubectl("delete", "crd", name, "--ignore-not-found")
 
 
 def launch_failed(space: Space, device: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._step.capacity import Capacity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,13 @@ class SurroundingsSeen(Change):
     """What is not watched, fetched while the step waits; each entry has its `kind`."""
 
     entries: tuple[Document, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacitySeen(Change):
+    """What nodes the cluster has and could have; without a capacity that cannot be known."""
+
+    capacity: Capacity | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step import (
 from ansible_collections.mlops.eks.plugins.module_utils._step.bereaved import bereavements
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import (
+    CapacitySeen,
     Change,
     EventSeen,
     Output,
@@ -104,6 +105,8 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
             return _heard(state, (*state.held, entry), rules)
         case SurroundingsSeen(entries=entries):
             return replace(state, around=entries), ()
+        case CapacitySeen(capacity=capacity):
+            return replace(state, infeasible=pending.infeasible(state, capacity, rules)), ()
         case Wrote():
             return clocks.heard(state, change, rules), ()
         case Trouble(message=message) if message != state.trouble:
@@ -163,7 +166,7 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
         after=after,
     )
     doubted = doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)
-    for found in (*suspicions(scene), *bereavements(state, rules), *pending.given_up(state, rules), *doubted):
+    for found in (*suspicions(scene), *bereavements(state, rules), *pending.in_vain(state, rules), *doubted):
         since[found.key] = first = state.since.get(found.key, at)
         if worst is None or first < worst[0]:
             worst = (first, found.cause)

@@ -9,13 +9,15 @@ NodeClaims, claims and quotas. What could not be fetched is not spoken of.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube import kueue
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
+from ansible_collections.mlops.eks.plugins.module_utils._step import events, karpenter
+from ansible_collections.mlops.eks.plugins.module_utils._step.capacity import Capacity, keeps_from
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, Suspicion, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import (
@@ -32,6 +34,11 @@ _QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 # Events of a claim that say only that it waits for its pod.
 _CLAIM_WAITS = ("WaitForFirstConsumer", "WaitForPodScheduled")
 _SENTENCES = 2
+# What the cluster autoscaler says about a pod: cluster-autoscaler/processors/status/eventing_scale_up_processor.go.
+_GROWS = {
+    "TriggeredScaleUp": "The cluster autoscaler makes a group larger",
+    "NotTriggerScaleUp": "The cluster autoscaler adds no node",
+}
 
 
 def waits(state: State, at: float) -> bool:
@@ -42,13 +49,13 @@ def waits(state: State, at: float) -> bool:
 
 
 def questions(state: State) -> frozenset[str]:
-    """Return what must be fetched to explain the waiting: any of `queue, nodes, claims, quotas`."""
+    """Return what must be fetched to explain the waiting: any of `queue, nodes, groups, claims, quotas`."""
     pods, found = _pending(state), set()
     labels = ((state.workload or {}).get("metadata") or {}).get("labels") or {}
     if state.verdict.state == "suspended" or _QUEUE_LABEL in labels or any(map(pod_view.gates, pods)):
         found.add("queue")
     if any(map(pod_view.unschedulable, pods)):
-        found.add("nodes")
+        found |= {"nodes", "groups"}
     if any(not pod_view.started(pod) and pod_view.claims(pod) for pod in pods):
         found.add("claims")
     if any("exceeded quota" in str(event.get("message")) for event in state.warnings.values()) and not state.live:
@@ -69,7 +76,50 @@ def why(state: State, rules: Rules) -> str:
     return " ".join(said)
 
 
-def given_up(state: State, rules: Rules) -> Iterator[Suspicion]:
+def in_vain(state: State, rules: Rules) -> Iterator[Suspicion]:
+    """Yield that the step waits for what will not come: no node could run it, or Kueue gave it up."""
+    patience = rules.patience
+    for name, said in _hopeless(state):
+        if not state.runs:
+            # Whichever pod it is: one without a node is enough.
+            cause = Cause.of("NoMatchingNode", f"Pod/{name}", said)
+            yield Suspicion(key="no node", grace=patience.infeasible, cause=cause)
+    yield from _given_up(state, rules)
+
+
+def infeasible(state: State, capacity: Capacity | None, rules: Rules) -> dict[str, str]:
+    """Return each pod without a node, with what keeps it from every one there is or could be, empty where it may wait.
+
+    Where one of its role had a node, there are such.
+    """
+    known = [*state.pods.values(), *state.former.values(), *state.fallen]
+    placed = {rules.kind.role(pod) for pod in known if pod_view.node(pod)}
+    return {
+        name: "" if rules.placed or rules.kind.role(pod) in placed else keeps_from(pod, capacity)
+        for name, pod in state.live.items()
+        if pod_view.unschedulable(pod)
+    }
+
+
+def _hopeless(state: State) -> list[tuple[str, str]]:
+    """Return the pods that still have no node and that nothing could ever run, each with why."""
+    live = state.live
+    return [
+        (name, said)
+        for name, said in state.infeasible.items()
+        if said and name in live and pod_view.unschedulable(live[name])
+    ]
+
+
+def unjudged(state: State, *, soon: float, seldom: float) -> float:
+    """Return how many seconds after the last look at the nodes another one is due: infinite where no pod lacks one."""
+    waiting = [name for name, pod in state.live.items() if pod_view.unschedulable(pod)]
+    if not waiting:
+        return math.inf
+    return seldom if all(state.infeasible.get(name) == "" for name in waiting) else soon
+
+
+def _given_up(state: State, rules: Rules) -> Iterator[Suspicion]:
     """Yield that Kueue lets the step wait for ever: only a person can activate its Workload again."""
     # What was fetched while it waited is not fetched again once it runs.
     waits_for_it = state.workload and state.around and not state.runs
@@ -82,10 +132,13 @@ def _sentences(state: State, scene: Scene) -> Iterator[str]:
     pods = _pending(state)
     yield from _queued(state)
     yield from _refused(state, scene)
+    for name, said in _hopeless(state)[:1]:
+        yield f"Pod/{name}: {said}"
     yield from _unscheduled(pods, len(state.live))
     yield from _unbound(pods, state.around)
     if any(map(pod_view.unschedulable, pods)):
         yield from karpenter.on_the_way(pods, state.around, scene.warnings)
+        yield from _grown(pods, state.around)
     yield from _starting(pods, scene)
     cause = not_ready(scene.pods, scene.warnings)
     if cause:
@@ -144,6 +197,16 @@ def _unscheduled(pods: list[Document], total: int) -> Iterator[str]:
     if gated:
         names = ", ".join(sorted({name for pod in gated for name in pod_view.gates(pod)}))
         yield f"{_pods(len(gated), total)} scheduling gates: {names}"
+
+
+def _grown(pods: list[Document], around: tuple[Document, ...]) -> Iterator[str]:
+    """Yield what the cluster autoscaler said last about one of our pods."""
+    names = set(map(pod_view.name, pods))
+    said = [one for one in around if one["kind"] == "Event" and one.get("reason") in _GROWS]
+    ours = [one for one in said if one["involvedObject"].get("name") in names]
+    for event in sorted(ours, key=events.seen)[-1:]:
+        text = str(event.get("message") or "")
+        yield f"{_GROWS[str(event['reason'])]}: {text.partition(': ')[2] or text}"
 
 
 def _pods(count: int, total: int) -> str:

@@ -110,6 +110,11 @@ REASONS: Mapping[str, Reason] = {
     "Unschedulable": Reason(
         "scheduling", "Lower the resources in the recipe, or add nodes that fit (node_type, tolerations)."
     ),
+    "NoMatchingNode": Reason(
+        "scheduling",
+        "Ask for less, tolerate the taint or correct node_type in the recipe, or add nodes or a NodePool that match; "
+        "'infeasible_grace: 0' waits for them.",
+    ),
     "Deactivated": Reason(
         "scheduling", "Look at the events of its Workload; set its spec.active to true, or run the step again."
     ),

@@ -15,15 +15,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.clocks import stan
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import named, patience, staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
 
-# Why a step waits changes with every pod that comes up; it is said again at most this often, in seconds.
+# Why a step waits changes with every pod that comes up; it is said again at most this often, in seconds, and this often
+# while it stays the same.
 _BETWEEN = 10.0
+_AGAIN = 300.0
 
 
 def explain(state: State, at: float, rules: Rules) -> tuple[State, tuple[str, ...]]:
-    """Return the state with why it waits, and the line that says so when that is news."""
+    """Return the state with why it waits, and the line that says so when that is news or was said long ago."""
     why = pending.why(state, rules) if not state.ending and pending.waits(state, at) else ""
     state = replace(state, why=why)
-    if not why or why == state.told or at - state.explained < _BETWEEN:
+    if not why or at - state.explained < (_AGAIN if why == state.told else _BETWEEN):
         return state, ()
     said = f"{rules.kind.kind} {rules.name}: {standing(state)}: {why}"
     return replace(state, told=why, explained=at), (said,)
@@ -49,12 +51,13 @@ def summary(state: State, rules: Rules) -> str:
 
 
 def heartbeat(state: State, at: float, rules: Rules) -> str:
-    """Return the line that says, now and then, that the step is alive and what it waits for."""
+    """Return the line that says, now and then, that the step is alive, and what is wrong where it does not wait."""
     if state.deleted is not None:
         waited = at - state.deleted
         what = f"{rules.kind.kind} {rules.name}: deleted {human(waited)} ago"
         return f"{what}; {_awaited(staying(state.live.values()), waited)}"
     progress = f"; {state.progress.describe(at - state.progressed)}" if state.progress else ""
     suspect = f"{state.suspect.object}: {state.suspect.message}" if state.suspect else ""
-    why = f"; {state.why or suspect}" if state.why or suspect else ""
-    return f"{rules.kind.kind} {rules.name}: {standing(state)} for {human(at - rules.started)}{progress}{why}"
+    # Why it waits is said in lines of its own.
+    wrong = f"; {suspect}" if suspect and not state.why else ""
+    return f"{rules.kind.kind} {rules.name}: {standing(state)} for {human(at - rules.started)}{progress}{wrong}"

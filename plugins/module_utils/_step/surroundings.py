@@ -10,9 +10,10 @@ asked for again, and there is just less to say.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import typing as t
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
@@ -22,13 +23,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._kube import kueue
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
-from ansible_collections.mlops.eks.plugins.module_utils._step import karpenter
-from ansible_collections.mlops.eks.plugins.module_utils._step.changes import SurroundingsSeen
-from ansible_collections.mlops.eks.plugins.module_utils._step.pending import questions, waits
+from ansible_collections.mlops.eks.plugins.module_utils._step import capacity, karpenter
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import CapacitySeen, SurroundingsSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.pending import questions, unjudged, waits
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 # Seconds between two looks, doubled while nothing changes: waiting silently costs no more than a few requests a minute.
 _SOONEST, _LATEST = 15.0, 60.0
+# Seconds between two looks at all nodes, once there are some that a pod may get.
+_SELDOM = 300.0
 # Seconds by which the first look comes before the first explanation, which then has it all.
 _AHEAD = 2.0
 # As long as a failed step waits for its nodes to be looked at, and how many of them are.
@@ -53,6 +56,7 @@ class _Query(t.NamedTuple):
 # The second of two is asked for only when there is an API for the first.
 _QUERIES: dict[str, tuple[_Query, ...]] = {
     "queue": (_Query("Workload", kueue.API_VERSION, kueue.PLURAL, older=kueue.OLDER),),
+    "groups": (_Query("Event", "v1", "events", fields=capacity.AUTOSCALER_EVENTS),),
     "quotas": (_Query("ResourceQuota", "v1", "resourcequotas"),),
     "claims": (
         _Query("PersistentVolumeClaim", "v1", "persistentvolumeclaims"),
@@ -69,36 +73,59 @@ _QUERIES: dict[str, tuple[_Query, ...]] = {
 class Surroundings:
     """Looks around in threads of its own; answers are handed to `deliver` as a change."""
 
-    def __init__(self, kube: Kube, deliver: Callable[[SurroundingsSeen], None]) -> None:
+    def __init__(self, kube: Kube, deliver: Callable[[SurroundingsSeen | CapacitySeen], None]) -> None:
         self._kube, self._deliver = kube, deliver
         self._denied: set[_Query] = set()
         # The version in which each was found.
         self._served: dict[_Query, str] = {}
-        self._next, self._pause = 0.0, _SOONEST
+        # Whether the nodes may not be looked at.
+        self._blind = False
+        self._next, self._looked, self._pause = 0.0, 0.0, _SOONEST
         self._seen: frozenset[str] = frozenset()
         self._thread: threading.Thread | None = None
 
     def look(self, state: State, at: float) -> None:
         """Fetch what explains the waiting of `state`, now and then, without making anybody wait for it."""
-        if at < self._next or (self._thread and self._thread.is_alive()) or not waits(state, at + _AHEAD):
+        if at < min(self._next, self._looked + _SOONEST) or (self._thread and self._thread.is_alive()):
             return
-        wanted = [query for name in sorted(questions(state)) for query in self._open(name)]
-        if not wanted:
+        if not waits(state, at + _AHEAD):
             return
-        self._next = at + _SOONEST
-        self._thread = threading.Thread(target=self._fetch, args=(wanted, at), daemon=True, name="surroundings")
+        wanted: list[_Query] = []
+        if at >= self._next:
+            wanted = [query for name in sorted(questions(state)) for query in self._open(name)]
+        nodes = not self._blind and at >= self._looked + unjudged(state, soon=_SOONEST, seldom=_SELDOM)
+        if not wanted and not nodes:
+            return
+        self._next = max(self._next, at + _SOONEST) if wanted else self._next
+        self._looked = at if nodes else self._looked
+        fetch = functools.partial(self._fetch, wanted, at, nodes=nodes)
+        self._thread = threading.Thread(target=fetch, daemon=True, name="surroundings")
         self._thread.start()
 
     def _open(self, name: str) -> Iterable[_Query]:
         first, *more = _QUERIES[name]
         return () if first in self._denied else (first, *(query for query in more if query not in self._denied))
 
-    def _fetch(self, queries: Iterable[_Query], at: float) -> None:
+    def _fetch(self, queries: Sequence[_Query], at: float, *, nodes: bool) -> None:
+        if nodes:
+            self._deliver(CapacitySeen(at=at, capacity=self._capacity(at)))
+        if not queries:
+            return
         entries = tuple(entry for query in queries for entry in self._list(query))
         seen = frozenset(f"{one['metadata'].get('uid')} {one['metadata'].get('resourceVersion')}" for one in entries)
         self._pause = _SOONEST if seen != self._seen else min(2 * self._pause, _LATEST)
         self._seen, self._next = seen, at + self._pause
         self._deliver(SurroundingsSeen(at=at, entries=entries))
+
+    def _capacity(self, at: float) -> capacity.Capacity | None:
+        try:
+            return capacity.read(self._kube, at)
+        except ForbiddenError:
+            self._blind = True
+        except EksError:
+            # In a moment's trouble nobody can tell.
+            pass
+        return None
 
     def _list(self, query: _Query) -> list[Document]:
         served = self._served.get(query)

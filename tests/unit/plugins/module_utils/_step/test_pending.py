@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as t
 from dataclasses import replace
 
@@ -10,8 +11,11 @@ from fakes.built import rules, workload
 from fakes.made import BEGIN, Document, condition, container, pod, runs, stamp, waits, warning
 from fakes.replay import drive, ticks
 
+from ansible_collections.mlops.eks.plugins.module_utils._kube import fit
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._step import changes, pending
+from ansible_collections.mlops.eks.plugins.module_utils._step.capacity import Capacity
+from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 
 GPUS = "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint(s)."
@@ -296,8 +300,107 @@ def test_a_running_leader_does_not_hide_workers_that_wait() -> None:
     assert waiting(*found).why == f"1 of 2 pods has no node: {GPUS}"
 
 
-def test_a_timeout_and_a_heartbeat_say_why() -> None:
+def test_a_timeout_says_why() -> None:
     seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), *ticks(BEGIN, 60)]
-    state, said = drive(seen, rules(timeout=55, heartbeat=20))
-    assert any("pending for " in line and GPUS in line for line in said)
+    state, _ = drive(seen, rules(timeout=55))
     assert GPUS in str(t.cast(t.Any, state.ending).cause)
+
+
+def test_why_it_waits_is_said_again_every_five_minutes_and_not_with_every_heartbeat() -> None:
+    seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), *ticks(BEGIN, 1300)]
+    state, said = drive(seen, rules(heartbeat=60))
+    assert state.ending is None
+    why = f"Job digits: pending: Its pod has no node: {GPUS}"
+    assert said.count(why) == 5
+    assert [line for line in said if GPUS in line] == [why] * 5
+    assert len([line for line in said if line.startswith("Job digits: pending for ")]) >= 12
+    silent = drive(seen, rules(heartbeat=math.inf))[1]
+    assert silent.count(why) == 5
+    assert not [line for line in silent if "pending for" in line]
+
+
+# What nothing could ever run
+
+
+def offered(**more: t.Any) -> changes.Change:
+    """Return a look at a cluster of one node that has no device."""
+    metadata = {"name": "node-a", "creationTimestamp": stamp(-86400)}
+    node = {"metadata": metadata, "spec": {}, "status": {"allocatable": {"cpu": "4", "pods": "110"}}}
+    found = Capacity(nodes=(fit.of_node(node, BEGIN),), **more)
+    return changes.CapacitySeen(at=BEGIN + 6, capacity=found)
+
+
+KEPT = (
+    "no node could run it, even empty: it asks for 8 nvidia.com/gpu, of which there is none (1 node). "
+    "There is no NodePool of Karpenter and no cluster autoscaler that could make one."
+)
+
+
+def test_what_nothing_could_ever_run_fails_after_its_grace_and_says_why() -> None:
+    seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), offered(), *ticks(BEGIN + 6, 59)]
+    state, said = drive(seen, rules())
+    assert state.ending is None
+    assert any(KEPT in line for line in said)
+    state, _ = drive(ticks(BEGIN + 65, 2), rules(), state)
+    cause = t.cast(t.Any, state.ending).cause
+    assert (cause.reason, cause.category, cause.object) == ("NoMatchingNode", "scheduling", "Pod/digits-x")
+    assert cause.message == KEPT
+    assert "infeasible_grace" in cause.remedy
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [changes.CapacitySeen(at=BEGIN + 6, capacity=None)],
+        [offered(pools=(fit.of_pool({"metadata": {"name": "gpu"}, "spec": {}}),))],
+        [offered(), changes.PodSeen(at=BEGIN + 30, entry=pod("digits-x", runs()))],
+        [offered(), changes.CapacitySeen(at=BEGIN + 40, capacity=None)],
+        [changes.PodSeen(at=BEGIN + 1, entry=pod("digits-0", runs())), offered()],
+        [],
+    ],
+    ids=["unknown", "a pool may", "it got a node", "it may come", "others had nodes", "not looked at"],
+)
+def test_what_may_still_get_a_node_waits(seen: list[changes.Change]) -> None:
+    first = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled())]
+    assert drive([*first, *seen, *ticks(BEGIN + 41, 10_000, every=10)], rules())[0].ending is None
+
+
+@pytest.mark.parametrize("more", [{"patience": Patience(infeasible=math.inf)}, {"placed": True}])
+def test_a_grace_of_none_and_an_attempt_that_had_nodes_wait(more: t.Any) -> None:
+    seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), offered(), *ticks(BEGIN + 6, 10_000, every=10)]
+    assert drive(seen, rules(**more))[0].ending is None
+
+
+def test_workers_that_nothing_could_run_do_not_end_a_leader_that_runs() -> None:
+    mpi = KINDS["kubeflow.org/v2beta1", "MPIJob"]
+    roles = [{"training.kubeflow.org/job-role": role} for role in ("launcher", "worker")]
+    launcher, worker = pod("digits-launcher", runs(), labels=roles[0]), unscheduled("digits-worker-0")
+    worker["metadata"]["labels"] = roles[1]
+    both = [changes.PodSeen(at=BEGIN, entry=one) for one in (launcher, worker)]
+    seen = [workload(0, kind="MPIJob"), *both, offered(), *ticks(BEGIN + 6, 1000)]
+    state, _ = drive(seen, rules(kind=mpi))
+    assert state.ending is None
+    assert KEPT in state.why
+
+
+# The cluster autoscaler: cluster-autoscaler/processors/status/eventing_scale_up_processor.go
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "told"),
+    [
+        (
+            "NotTriggerScaleUp",
+            "pod didn't trigger scale-up: 1 max node group size reached",
+            "The cluster autoscaler adds no node: 1 max node group size reached.",
+        ),
+        (
+            "TriggeredScaleUp",
+            "pod triggered scale-up: [{eks-gpu 0->1 (max: 4)}]",
+            "The cluster autoscaler makes a group larger: [{eks-gpu 0->1 (max: 4)}].",
+        ),
+    ],
+)
+def test_what_the_cluster_autoscaler_says_of_our_pods(reason: str, message: str, told: str) -> None:
+    assert waiting(unscheduled(), around=(about("Pod", "digits-x", reason, message),)).why.endswith(told)
+    assert "autoscaler" not in waiting(unscheduled(), around=(about("Pod", "another", reason, message),)).why

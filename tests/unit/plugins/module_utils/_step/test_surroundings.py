@@ -11,9 +11,14 @@ import pytest
 from fakes.built import rules
 from fakes.made import BEGIN, Document, condition, pod, runs
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ForbiddenError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
+    AbsentError,
+    ForbiddenError,
+    UnreachableError,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._step.changes import SurroundingsSeen
+from ansible_collections.mlops.eks.plugins.module_utils._step.capacity import Capacity
+from ansible_collections.mlops.eks.plugins.module_utils._step.changes import CapacitySeen, SurroundingsSeen
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State, start
 from ansible_collections.mlops.eks.plugins.module_utils._step.surroundings import Surroundings
 
@@ -22,6 +27,9 @@ EVENTS = "/api/v1/namespaces/team/events"
 NODE_CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
 OLD_NODE_CLAIMS = "/apis/karpenter.sh/v1beta1/nodeclaims"
 NODE_EVENTS = "/api/v1/namespaces/default/events"
+NODES = "/api/v1/nodes"
+CONFIG_MAPS = "/api/v1/configmaps"
+POOLS = "/apis/karpenter.sh/v1/nodepools"
 
 
 @dataclass
@@ -50,10 +58,18 @@ class Around:
     """Surroundings over a `Listing`, looked at like a session does, each look waited for."""
 
     kube: Listing
-    seen: list[SurroundingsSeen] = field(default_factory=list)
+    told: list[SurroundingsSeen | CapacitySeen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.surroundings = Surroundings(t.cast(Kube, self.kube), self.seen.append)
+        self.surroundings = Surroundings(t.cast(Kube, self.kube), self.told.append)
+
+    @property
+    def seen(self) -> list[SurroundingsSeen]:
+        return [one for one in self.told if isinstance(one, SurroundingsSeen)]
+
+    @property
+    def capacities(self) -> list[CapacitySeen]:
+        return [one for one in self.told if isinstance(one, CapacitySeen)]
 
     def look(self, state: State, after: float) -> list[str]:
         """Return what was asked for by one look."""
@@ -65,11 +81,12 @@ class Around:
         return self.kube.asked[before:]
 
 
-def waiting(*, volumes: bool = False) -> State:
+def waiting(*, volumes: bool = False, kept: str = "") -> State:
+    """Return the state of a pod that has no node, judged to be worth waiting for unless something keeps it away."""
     found = condition("PodScheduled", "False", 1, reason="Unschedulable", message="0/1 nodes are available.")
     mounts = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}] if volumes else []
     one = pod("digits-x", phase="Pending", node=None, conditions=[found], spec={"volumes": mounts})
-    return replace(start(rules(), BEGIN), pods={"digits-x": one})
+    return replace(start(rules(), BEGIN), pods={"digits-x": one}, infeasible={"digits-x": kept})
 
 
 def entry(name: str, version: str = "1") -> Document:
@@ -78,7 +95,8 @@ def entry(name: str, version: str = "1") -> Document:
 
 def test_only_what_explains_is_fetched_and_each_entry_has_its_kind() -> None:
     around = Around(Listing({CLAIMS: [entry("data")], NODE_CLAIMS: [entry("gpu-1")]}))
-    assert around.look(waiting(volumes=True), 6) == [CLAIMS, EVENTS, NODE_CLAIMS, NODE_EVENTS]
+    looked_up = [CONFIG_MAPS, EVENTS, NODE_EVENTS, POOLS, NODES]
+    assert around.look(waiting(volumes=True), 6) == [*looked_up, CLAIMS, EVENTS, EVENTS, NODE_CLAIMS, NODE_EVENTS]
     assert [one["kind"] for one in around.seen[0].entries] == ["PersistentVolumeClaim", "NodeClaim"]
 
 
@@ -91,7 +109,7 @@ def test_nothing_is_fetched_in_the_first_seconds_or_once_it_runs() -> None:
 
 def test_the_looks_become_rarer_while_nothing_changes() -> None:
     around = Around(Listing({NODE_CLAIMS: [entry("gpu-1")]}))
-    looks = [after for after in range(6, 366) if around.look(waiting(), after)]
+    looks = [after for after in range(6, 366) if NODE_CLAIMS in around.look(waiting(), after)]
     gaps = [later - earlier for earlier, later in pairwise(looks)]
     assert gaps == [15, 30, 60, 60, 60, 60, 60]
 
@@ -101,7 +119,7 @@ def test_a_change_makes_the_looks_frequent_again() -> None:
     for after in range(6, 200):
         around.look(waiting(), after)
     around.kube.answers[NODE_CLAIMS] = [entry("gpu-1", "2")]
-    looks = [after for after in range(200, 300) if around.look(waiting(), after)]
+    looks = [after for after in range(200, 300) if NODE_CLAIMS in around.look(waiting(), after)]
     assert looks[1] - looks[0] == 15
 
 
@@ -110,7 +128,37 @@ def test_what_is_not_there_or_not_allowed_is_asked_for_once(error: Exception) ->
     around = Around(Listing({NODE_CLAIMS: error, OLD_NODE_CLAIMS: error}))
     assert NODE_CLAIMS in around.look(waiting(), 6)
     assert around.seen[0].entries == ()
-    assert around.look(waiting(), 300) == []
+    assert NODE_CLAIMS not in around.look(waiting(), 300)
+
+
+@pytest.mark.parametrize(("kept", "gaps"), [("", [300, 300]), ("it asks for 8 gpu", [15] * 43)])
+def test_all_nodes_are_looked_at_seldom_unless_none_fits(kept: str, gaps: list[int]) -> None:
+    around = Around(Listing({NODES: []}))
+    looks = [after for after in range(6, 666) if NODES in around.look(waiting(kept=kept), after)]
+    assert [later - earlier for earlier, later in pairwise(looks)] == gaps
+    assert {one.capacity for one in around.capacities} == {Capacity(nodes=())}
+
+
+def test_a_pod_that_was_not_judged_is_soon() -> None:
+    around = Around(Listing({}))
+    assert NODES in around.look(waiting(), 6)
+    assert NODES in around.look(replace(waiting(), infeasible={}), 21)
+
+
+@pytest.mark.parametrize("path", [NODES, CONFIG_MAPS, POOLS, NODE_EVENTS])
+def test_nodes_that_may_not_be_looked_at_are_asked_for_once(path: str) -> None:
+    around = Around(Listing({path: ForbiddenError("no rights", status=403)}))
+    around.look(waiting(), 6)
+    assert [one.capacity for one in around.capacities] == [None]
+    assert CONFIG_MAPS not in around.look(replace(waiting(), infeasible={}), 600)
+
+
+def test_a_look_that_fails_tells_nothing_and_is_repeated() -> None:
+    around = Around(Listing({NODES: UnreachableError("no answer")}))
+    around.look(waiting(), 6)
+    around.kube.answers[NODES] = []
+    around.look(waiting(), 306)
+    assert [one.capacity for one in around.capacities] == [None, Capacity(nodes=())]
 
 
 def test_an_older_operator_is_asked_by_the_version_it_serves() -> None:
@@ -135,7 +183,7 @@ def test_silent_waiting_costs_few_requests() -> None:
     around.kube.asked.clear()
     for after in range(186, 486):
         around.look(waiting(volumes=True), after)
-    assert len(around.kube.asked) / 5 <= 4
+    assert len(around.kube.asked) / 5 <= 6
 
 
 def test_nodes_of_a_failed_step_and_the_warnings_about_them() -> None:
