@@ -213,13 +213,14 @@ def _unmet(expressions: Sequence[Expression], offer: Offer) -> str:
     """Return the first requirement that cannot be met, empty when all may be."""
     for one in expressions:
         ours = [other for other in expressions if other.key == one.key]
-        if not _satisfiable(ours, offer.labels.get(one.key), unknown=offer.open and _given_later(one.key)):
+        if not _satisfiable(ours, offer.labels.get(one.key), unknown=_given_later(one.key, offer)):
             return str(one)
     return ""
 
 
-def _given_later(key: str) -> bool:
-    return key == _NAME or _BY_NODE.fullmatch(key) is not None
+def _given_later(key: str, offer: Offer) -> bool:
+    """Return whether a label may still come, with an instance or by those who look at what is in it."""
+    return (offer.open or offer.settling) and (key == _NAME or _BY_NODE.fullmatch(key) is not None)
 
 
 def _satisfiable(wanted: Sequence[Expression], offered: Sequence[Expression] | None, *, unknown: bool) -> bool:

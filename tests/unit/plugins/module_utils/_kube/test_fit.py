@@ -167,6 +167,13 @@ def test_labels_of_a_node(spec: Document, said: str) -> None:
     assert why(asks(**spec), fit.of_node(node(labels=LABELS), BEGIN)) == said
 
 
+def test_labels_that_tell_of_devices_come_after_the_node() -> None:
+    chosen = asks(nodeSelector={"nvidia.com/gpu.product": "H100"})
+    assert why(chosen, fit.of_node(node(age=600), BEGIN)) == FITS
+    assert why(chosen, fit.of_node(node(), BEGIN)) == "it wants a node with nvidia.com/gpu.product In H100 (1 node)"
+    assert why(asks(nodeSelector={"team": "a"}), fit.of_node(node(age=600), BEGIN)) != FITS
+
+
 def test_a_node_by_its_name() -> None:
     term = {"matchFields": [needs("metadata.name", "In", "b")]}
     one = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
