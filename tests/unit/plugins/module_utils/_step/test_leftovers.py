@@ -139,9 +139,7 @@ def test_a_node_that_may_not_be_read_or_is_gone_is_named_all_the_same(tmp_path: 
     assert "old-1 on node node-7." in found.run.run()["cause"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("limits", "reason"), [({"timeout": 300}, "Timeout"), ({"timeout": 0, "pending": 200}, "PendingTimeout")]
-)
+@pytest.mark.parametrize(("limits", "reason"), [({"timeout": 300}, "Timeout"), ({"pending": 200}, "PendingTimeout")])
 def test_a_limit_of_the_user_holds_while_they_are_waited_for(
     tmp_path: Path, clock: FakeClock, limits: dict[str, float], reason: str
 ) -> None:
