@@ -44,5 +44,5 @@ class ActionModule(LiveAction):
 
     def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
         """Run the step."""
-        how = {"check": context.check, "diff": context.diff, "private": context.private}
+        how = {"check": context.check, "diff": context.diff, "private": context.private, "user": context.user}
         return helm_step(params, cluster=context.host, say=say, resolve=self._sources(context.variables), **how)

@@ -18,8 +18,16 @@ extends_documentation_fragment:
   - mlops.eks._cluster
 options:
   release:
-    description: Only this run. When omitted, all.
+    description: Only this run. When omitted, that of O(pipeline), else all.
     type: str
+  namespace:
+    description: Namespace to work in. When omitted, that of O(pipeline), else V(default).
+    type: str
+  pipeline:
+    description:
+      - Directory of the pipeline that was run. Its name is the run's when O(release) is omitted, and where it names a
+        namespace, the run is looked for there.
+    type: path
   all_namespaces:
     description: Look in every namespace instead of O(namespace).
     type: bool
@@ -51,24 +59,23 @@ runs:
   type: list
   elements: dict
   sample:
-    - {release: accel-bert, step: train, outcome: running, took: 3 h 4 min, run: 20261121T091502-accel-bert-3f9a}
+    - {release: accel-bert, step: train, outcome: running, took: 3 h 4 min, by: ada@ctl-1}
 table:
-  description: The same as aligned lines of text.
+  description: The same as aligned lines of text, or where runs are when there are none in the namespace.
   returned: always
   type: list
   elements: str
-  sample: ["RELEASE     STEP   OUTCOME", "accel-bert  train  running"]
+  sample: ["RELEASE     STEP   OUTCOME  TOOK     AGE  BY", "accel-bert  train  running  1 h 4 m  -    ada@ctl"]
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import RUN
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_info
 
 ARGUMENT_SPEC = {
-    **CLUSTER,
-    "release": {"type": "str"},
+    **RUN,
     "all_namespaces": {"type": "bool", "default": False},
     "node_groups": {"type": "list", "elements": "str"},
     "show": {"type": "bool", "default": False},

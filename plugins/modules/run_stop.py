@@ -26,9 +26,16 @@ extends_documentation_fragment:
   - mlops.eks._cluster.helm
 options:
   release:
-    description: Name of the run.
+    description: Name of the run. It is needed when O(pipeline) is omitted.
     type: str
-    required: true
+  namespace:
+    description: Namespace to work in. When omitted, that of O(pipeline), else V(default).
+    type: str
+  pipeline:
+    description:
+      - Directory of the pipeline that was run. Its name is the run's when O(release) is omitted, and where it names a
+        namespace, the run is looked for there.
+    type: path
   adopt:
     description:
       - Uninstall a Helm release of the run's name, too, that this collection did not install, or whose ledger is gone.
@@ -47,6 +54,11 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/train-usw2.yaml
     namespace: kubeflow-user-example-com
     release: accel-bert
+
+- name: Stop the run of a pipeline
+  mlops.eks.run_stop:
+    kubeconfig: ~/.kube/train-usw2.yaml
+    pipeline: pipelines/accel-bert
 """
 
 RETURN = r"""
@@ -67,14 +79,13 @@ uninstalled:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, CLUSTER, HELM
+from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, HELM, RUN
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_stop
 
 ARGUMENT_SPEC = {
     **ADOPT,
-    **CLUSTER,
+    **RUN,
     **HELM,
-    "release": {"type": "str", "required": True},
     "runs_dir": {"type": "path", "default": "runs"},
 }
 

@@ -33,6 +33,8 @@ _NO_ASYNC = (
     "{action}: 'async' is not supported. Remove it: hosts are worked on side by side (forks), and what is interrupted "
     "goes on when the same command is run again."
 )
+# Extra variables by which AWX and Automation Controller tell who launched a job.
+_AWX_USERS = ("awx_user_name", "tower_user_name")
 # Seconds between two looks whether ansible-playbook still runs.
 _WATCHED = 0.5
 
@@ -47,6 +49,8 @@ class Context(t.NamedTuple):
     private: bool = False
     # The variables of the host.
     variables: Mapping[str, t.Any] = {}
+    # Who started the play, where Ansible knows it better than the operating system: a user of AWX.
+    user: str = ""
 
 
 class LiveAction(ActionBase):
@@ -108,6 +112,7 @@ class LiveAction(ActionBase):
             diff=self._task.diff,
             private=bool(self._task.no_log),
             variables=task_vars,
+            user=next((str(task_vars[name]) for name in _AWX_USERS if task_vars.get(name)), ""),
         )
         with guarded(), unbroken(self._say()) as say:
             return self.engine(params, context, say)

@@ -213,9 +213,9 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
         "tools_dir": PATH,
     },
     "pipeline_info": {"pipeline": PATH, "from_step": TEXT, "only_steps": TEXT, "release": or_none(RELEASE)},
-    "run_info": {**_CLUSTER, "release": or_none(RELEASE), "node_groups": NODE_GROUP},
+    "run_info": {**_CLUSTER, "pipeline": PATH, "release": or_none(RELEASE), "node_groups": NODE_GROUP},
     "run_report": {"runs_dir": PATH, "run_id": RUN_ID},
-    "run_stop": {**_CLUSTER, **_HELM, "release": RELEASE, "runs_dir": PATH},
+    "run_stop": {**_CLUSTER, **_HELM, "pipeline": PATH, "release": RELEASE, "runs_dir": PATH},
     "state_bucket_info": {**_AWS, "name": BUCKET},
     "terraform_stack": {
         "source": PATH,

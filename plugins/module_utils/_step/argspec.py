@@ -20,6 +20,14 @@ CLUSTER: Spec = {
     "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 
+# Which run is meant; where it is, its pipeline tells.
+RUN: Spec = {
+    **CLUSTER,
+    "namespace": {"type": "str"},
+    "release": {"type": "str"},
+    "pipeline": {"type": "path"},
+}
+
 _RETRY = ("retries", "retry_backoff", "leftover_grace")
 # What only a release that is installed by a step may take.
 _RELEASE = (*_RETRY, "ready_timeout")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import socket
 from pathlib import Path
 
@@ -17,6 +18,16 @@ def this_controller() -> str:
     """Return who we are: `host/boot/pid/start`, which no later process can repeat."""
     pid = os.getpid()
     return f"{socket.gethostname()}/{_boot()}/{pid}/{_started(pid)}"
+
+
+def this_user() -> str:
+    """Return who runs this process: the user who became another by sudo, else the process's own."""
+    try:
+        own = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        # Containers of OpenShift have users without a name.
+        own = str(os.getuid())
+    return os.environ.get("SUDO_USER") or own
 
 
 def shown(holder: str) -> str:

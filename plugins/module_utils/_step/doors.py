@@ -33,6 +33,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences
+from ansible_collections.mlops.eks.plugins.module_utils._step.controller import this_user
 from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import claim, keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Target
@@ -46,6 +47,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.state import GOOD,
 from ansible_collections.mlops.eks.plugins.module_utils._step.status import on_node_groups, runs, table
 from ansible_collections.mlops.eks.plugins.module_utils._step.stop import Stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, following, new_run_id, rules, step_task
+from ansible_collections.mlops.eks.plugins.module_utils._step.which import elsewhere, of_pipeline
 from ansible_collections.mlops.eks.plugins.module_utils._step.workload import find_kind, refer
 from ansible_collections.mlops.eks.plugins.module_utils._step.writer import Writer
 
@@ -101,6 +103,7 @@ def helm_step(
     mask: Mask,
     private: bool = False,
     resolve: Callable[[Origin], str] = refuse,
+    user: str = "",
 ) -> Record:
     """Run one step, or in check mode say what would be done; of what is `private` no log line is returned.
 
@@ -118,7 +121,7 @@ def helm_step(
         resolve=resolve,
         learn=lambda text: mask.add([text] if len(text) >= SHORTEST else []),
     )
-    task = replace(task, declared=declarations)
+    task = replace(task, declared=declarations, user=user or this_user())
     claim(task)
     run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
@@ -209,8 +212,11 @@ def _predict(run: StepRun) -> Record:
 @checked("run_stop")
 def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask, private: bool = False) -> Record:
     """Cancel a run."""
-    kube = connect(params, mask)
+    params = of_pipeline(params)
     release = params["release"]
+    if not release:
+        raise InvalidInputError("no run: say which to stop by 'release', or by the 'pipeline' it was made of.")
+    kube = connect(params, mask)
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
     stop = Stop(
         kube=kube,
@@ -220,18 +226,25 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
         say=_prefixed(say, cluster, release),
         adopt=params["adopt"],
     )
-    return stop.run(check=check)
+    try:
+        return stop.run(check=check)
+    except AbsentError as error:
+        raise AbsentError(f"{error}{elsewhere(kube, release)}") from error
 
 
 @redacted
 @checked("run_info")
 def run_info(params: Params, *, mask: Mask) -> Record:
     """Return every step of every run the ledgers of the cluster know."""
-    kube = connect(params, mask)
-    rows = runs(kube, release=params["release"], all_namespaces=params["all_namespaces"], now=Clock().now())
+    params = of_pipeline(params)
+    kube, release, everywhere = connect(params, mask), params["release"], params["all_namespaces"]
+    rows = runs(kube, release=release, all_namespaces=everywhere, now=Clock().now())
     if params["node_groups"]:
         rows = on_node_groups(kube, rows, params["node_groups"])
-    return {"changed": False, "runs": rows, "table": table(rows)}
+    where = "in any namespace" if everywhere else f"in namespace {kube.namespace}"
+    none = f"no run {release} {where}." if release else f"no runs {where}."
+    hint = "" if rows or everywhere else elsewhere(kube, release)
+    return {"changed": False, "runs": rows, "table": table(rows, none + hint)}
 
 
 @redacted

@@ -57,6 +57,8 @@ class Entry:
     tried: Sequence[Tried] = ()
     chart: str = ""
     chart_digest: str = ""
+    # Who started it, as the controller knows its users.
+    user: str = ""
     objects: Sequence[str] = ()
     serving: Serving | None = None
 
@@ -94,6 +96,7 @@ def begun(
         pipeline=task.pipeline,
         helm_release=task.helm_release,
         controller=socket.gethostname(),
+        user=task.user,
         started=iso(started),
         kept=task.keep,
         index=task.index,

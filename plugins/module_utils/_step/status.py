@@ -13,7 +13,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import node, phase
-from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import LABEL, Entry, parse
+from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, parse
+from ansible_collections.mlops.eks.plugins.module_utils._step.which import selector
 
 Row = dict[str, t.Any]
 # Outcomes of steps whose release is installed: one that runs, waits for its next attempt, or serves.
@@ -21,14 +22,13 @@ INSTALLED = ("running", "retrying", "ready")
 # So many nodes are named in a sentence.
 _NAMED = 3
 _NODE_GROUP = "eks.amazonaws.com/nodegroup"
-_COLUMNS = ("release", "step", "outcome", "took", "age", "run", "cause")
+_COLUMNS = ("release", "step", "outcome", "took", "age", "by", "run", "cause")
 
 
 def runs(kube: Kube, *, release: str | None, all_namespaces: bool, now: float) -> list[Row]:
     """Return one row per step of every run, newest run last, steps in their order."""
     where = None if all_namespaces else kube.namespace
-    selector = f"{LABEL}=true" + (f",mlops.eks/release={release}" if release else "")
-    found = kube.request("GET", collection("v1", "configmaps", where), params={"labelSelector": selector})
+    found = kube.request("GET", collection("v1", "configmaps", where), params=selector(release))
     rows = []
     for document in found.get("items") or []:
         for entry in parse(document).values():
@@ -89,18 +89,20 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
         "started": entry.started,
         "finished": entry.finished,
         "run": entry.run_id,
+        "user": entry.user,
         "controller": entry.controller,
+        "by": f"{entry.user}@{entry.controller}" if entry.user else entry.controller,
         "helm_release": entry.helm_release,
         "cause": entry.cause,
     }
 
 
-def table(rows: Iterable[Row]) -> list[str]:
-    """Return the rows as aligned lines of text, a heading first."""
+def table(rows: Iterable[Row], none: str = "no runs") -> list[str]:
+    """Return the rows as aligned lines of text, a heading first; `none` says that there are none."""
     cells = [[column.upper() for column in _COLUMNS]]
     cells += [[_clip(str(row[column])) for column in _COLUMNS] for row in rows]
     if len(cells) == 1:
-        return ["no runs"]
+        return [none]
     widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
 

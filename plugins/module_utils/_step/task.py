@@ -93,6 +93,8 @@ class Task:
     mask: Mask = field(default_factory=Mask, compare=False)
     private: bool = False
     storage: Storage = field(default_factory=Storage, compare=False)
+    # Who runs it.
+    user: str = ""
 
     @property
     def helm_release(self) -> str:

@@ -118,7 +118,7 @@ def test_the_table_of_runs() -> None:
     assert (rows[0]["took"], rows[0]["age"]) == ("1 h", "-")
     assert (rows[1]["took"], rows[1]["age"]) == ("2 min 5 s", "57 min 55 s")
     lines = table(rows)
-    assert lines[0].split() == ["RELEASE", "STEP", "OUTCOME", "TOOK", "AGE", "RUN", "CAUSE"]
+    assert lines[0].split() == ["RELEASE", "STEP", "OUTCOME", "TOOK", "AGE", "BY", "RUN", "CAUSE"]
     assert len({line.index(word) for line, word in ((lines[1], "running"), (lines[2], "succeeded"))}) == 1
     assert lines[3].endswith("...")
     assert [row["release"] for row in runs(kube, release="bert", all_namespaces=False, now=now)] == ["bert"]
