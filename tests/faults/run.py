@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / ".venv" / "collections")]
+sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parent), str(HERE.parents[1] / ".venv" / "collections")]
 
+import disks
 import drains
 import hostile
 import interrupt
@@ -32,7 +33,7 @@ import stops
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs, stops, drains, hostile, nodes, losses)
+SOURCES = (interrupt, pairs, stops, disks, drains, hostile, nodes, losses)
 Row = dict[str, t.Any]
 
 
