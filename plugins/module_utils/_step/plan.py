@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 import typing as t
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Capabilities, Helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import api_versions, server_version
@@ -137,7 +138,7 @@ def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
         ) from error
 
 
-@contextmanager
+@contextlib.contextmanager
 def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
     """Yield the `--values` files of a step: its recipes as they are, then `values` as the last layer.
 
@@ -148,7 +149,9 @@ def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
     if not values:
         yield files
         return
-    with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="values-", encoding="utf-8") as last:
-        json.dump(values, last)
-        last.flush()
+    with contextlib.ExitStack() as stack:
+        with writing(Path(tempfile.gettempdir())):
+            last = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8"))
+            json.dump(values, last)
+            last.flush()
         yield [*files, Path(last.name)]
