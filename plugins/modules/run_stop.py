@@ -43,9 +43,18 @@ options:
     type: bool
     default: false
   runs_dir:
-    description: Directory for the evidence, relative to the working directory.
+    description:
+      - Directory for the evidence, relative to the working directory.
+      - Where it cannot be written, as on a full disk, nothing is stopped. Where it fills up meanwhile, nothing is
+        uninstalled until there is room for what the pods have written so far; that is said each minute.
     type: path
     default: runs
+  evidence:
+    description:
+      - Whether pods and logs are kept.
+      - With V(false) they are lost with what is uninstalled, and no directory is written.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""
@@ -87,6 +96,7 @@ ARGUMENT_SPEC = {
     **RUN,
     **HELM,
     "runs_dir": {"type": "path", "default": "runs"},
+    "evidence": {"type": "bool", "default": True},
 }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from fakes.disk import Disk, mounted
 from plays import Play
 from samples import GATE, Json, job
@@ -101,6 +102,18 @@ def test_who_does_not_wait_goes_on_later(space: Space, disk: Disk) -> None:
     is_whole(space, log)
 
 
+def test_a_run_is_stopped_with_its_evidence_on_another_disk(space: Space, disk: Disk) -> None:
+    play = fills_up(space, disk)
+    refused = space.play("stop", rc=2, release="run")
+    assert f"{_FULL}. Free space there. Or set 'runs_dir' to another directory, or 'evidence' to false." in refused
+    log, other = stays(space), space.directory / "other"
+    assert "stopped train" in space.play("stop", release="run", runs_dir=other)
+    assert "stopped from" in play.end(2)
+    (found,) = other.glob("*/east/run/logs/*.log")
+    assert found.read_bytes() == log
+    assert (space.releases(), space.ledger()["train"]["outcome"]) == ([], "cancelled")
+
+
 def test_nothing_is_installed_where_no_evidence_can_be_kept(space: Space, disk: Disk) -> None:
     disk.fill()
     said = space.play("train", rc=2, pipeline=space.pipeline(train=job("true")))
@@ -123,12 +136,20 @@ def test_a_report_that_cannot_be_written_does_not_hide_how_the_run_ended(space: 
 
     page.rmdir()
     disk.fill()
-    said = space.task("run_report", rc=2, run_id="mine")
-    assert f"{page}: no space left on device (0.0 MiB free of 1 MiB). Free space there." in said
+    said = reported(space, rc=2)
+    assert f"{page.parent}/" in said
+    assert f"{_FULL}. Free space there." in said
     assert "Errno" not in said
     disk.empty()
-    space.task("run_report", run_id="mine")
+    reported(space)
     assert page.is_file()
+
+
+def reported(space: Space, rc: int = 0) -> str:
+    task = {"mlops.eks.run_report": {"runs_dir": str(space.runs), "run_id": "mine"}}
+    path = space.directory / "report.yml"
+    path.write_text(yaml.safe_dump([{"hosts": "clusters", "gather_facts": False, "tasks": [task]}]), encoding="utf-8")
+    return space.play(path, rc=rc)
 
 
 def test_what_the_kubelet_rotated_away_meanwhile_is_counted_and_reported(space: Space, disk: Disk) -> None:

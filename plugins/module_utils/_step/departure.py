@@ -14,7 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
-from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Audience, Instance, Keeping, LogFile, gaps
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import (
     deleted_first,
     named,
@@ -26,6 +26,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import Sec
 
 # Seconds between two looks at the pods, and between two lines about them.
 _LOOK, _BETWEEN = 0.5, 60.0
+# Seconds in which what pods have written is archived before they are deleted, where they go on writing.
+_CATCHING_UP = 30.0
+_KEPT = "nothing is uninstalled until the evidence is whole. After Ctrl-C the same command goes on from here"
 
 
 class Departure:
@@ -45,7 +48,7 @@ class Departure:
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:
-        self._clock, self._say = clock, say
+        self._clock, self._say, self.keeping = clock, say, keeping
         self._logs = Logs(kube, keeping, Audience())
         self.pods = {pod_view.name(pod): pod for pod in pods}
         # By uid: what was seen again, and what went since. The watches that have told of all there is, by number.
@@ -68,6 +71,27 @@ class Departure:
         for watch in self._watches:
             watch.start()
 
+    def catch_up(self) -> None:
+        """Archive what the pods have written so far, before they are deleted; wait for room where there is none."""
+        begun, before = self._clock.now(), 0
+        while self._logs.instances and (self._logs.behind or before != self._logs.read or begun == self._clock.now()):
+            if not self._logs.behind and self._clock.now() - begun >= _CATCHING_UP:
+                return
+            before = self._logs.read
+            self._wait(_KEPT)
+            self._logs.balance()
+
+    def insist(self, write: Callable[[], None], meanwhile: str = _KEPT) -> None:
+        """Write a part of the evidence as soon as there is room for it."""
+        keeping = self.keeping
+        keeping.storage.insist(keeping.directory.parent, write, lambda: self._wait(meanwhile))
+
+    def _wait(self, meanwhile: str) -> bool:
+        if said := self.keeping.storage.news(self._clock.now(), meanwhile):
+            self._say(said)
+        self._clock.sleep(_LOOK)
+        return True
+
     def complete(self) -> dict[Instance, LogFile]:
         """Wait until the pods have ended, for as long as they are allowed to take, and return what they wrote."""
         begun, told = self._clock.now(), float("-inf")
@@ -84,7 +108,10 @@ class Departure:
             self._say(f"{named(left)} still there: look whether their nodes are gone")
         names = frozenset(map(pod_view.name, left))
         self._logs.close(lambda one: one.pod not in names)
-        return self._logs.files()
+        files = self._logs.files()
+        for line in gaps(files):
+            self._say(line)
+        return files
 
     def _left(self) -> list[Document]:
         """Return the pods that have not ended; one that no watch tells of, when all have told, went before them."""

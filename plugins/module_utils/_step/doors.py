@@ -222,7 +222,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
         kube=kube,
         helm=helm_for(params, kube),
         release=release,
-        kept=Keeping(directory=directory, mask=mask, private=private),
+        kept=Keeping(directory=directory, mask=mask, private=private) if params["evidence"] else None,
         say=_prefixed(say, cluster, release),
         adopt=params["adopt"],
     )

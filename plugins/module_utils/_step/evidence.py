@@ -73,7 +73,7 @@ def write_plan(task: Task, plan: Plan) -> None:
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 
 
-def demand_room(directory: Path) -> None:
+def demand_room(directory: Path, otherwise: str = "Or set 'runs_dir' to another directory.") -> None:
     """Make sure that evidence can be kept in `directory`, before anything is changed.
 
     Raises:
@@ -82,8 +82,7 @@ def demand_room(directory: Path) -> None:
     try:
         probe(directory)
     except StorageError as error:
-        said = f"{error} Or set 'runs_dir' to another directory. Nothing was changed."
-        raise StorageError(said, path=error.path) from error
+        raise StorageError(f"{error} {otherwise} Nothing was changed.", path=error.path) from error
 
 
 def set_aside(task: Task, attempt: int) -> None:

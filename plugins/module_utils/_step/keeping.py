@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import typing as t
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._step.hearing import Hearing
 from ansible_collections.mlops.eks.plugins.module_utils._step.screen import Screen
+
+# As many logs that are not whole are named.
+_SHOWN = 20
 
 
 class Instance(t.NamedTuple):
@@ -33,6 +37,12 @@ class LogFile(t.NamedTuple):
     lines: int
     bytes: int
     gap: str = ""
+
+
+def gaps(files: Mapping[Instance, LogFile]) -> list[str]:
+    """Return a line about each log that is not whole, or how many they are."""
+    found = [f"log of Pod/{one.pod} ({one.container}): {file.gap}" for one, file in files.items() if file.gap]
+    return [*found[:_SHOWN], *([f"{len(found) - _SHOWN} more logs are not whole"] if len(found) > _SHOWN else [])]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,9 +112,19 @@ class Logs:
             log.interrupt()
 
     @property
-    def blocked(self) -> bool:
-        """Whether a log cannot be archived at present."""
-        return any(log.blocked for log in list(self._logs.values()))
+    def instances(self) -> tuple[Instance, ...]:
+        """Whose logs there are."""
+        return tuple(self._logs)
+
+    @property
+    def behind(self) -> bool:
+        """Whether a log was read further than it is archived."""
+        return any(log.behind for log in list(self._logs.values()))
+
+    @property
+    def read(self) -> int:
+        """As many bytes were read so far."""
+        return sum(log.reached.size for log in list(self._logs.values()))
 
     def _resume(self) -> None:
         """Let what is followed and cannot be archived be read again from there as soon as there is room."""

@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step import changes, ev
 from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure
 from ansible_collections.mlops.eks.plugins.module_utils._step.endings import doubtful_nodes, settle
 from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
-from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Instance, LogFile, gaps
 from ansible_collections.mlops.eks.plugins.module_utils._step.launchers import with_rank
 from ansible_collections.mlops.eks.plugins.module_utils._step.leaving import staying
 from ansible_collections.mlops.eks.plugins.module_utils._step.observe import Observer, Target
@@ -32,8 +32,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.writer import FOLL
 
 # Pods that are asked for one by one at the end.
 _FEW = 16
-# Logs of which it is said what is missing.
-_SHOWN = 20
 
 
 class Session:
@@ -68,7 +66,7 @@ class Session:
             settled = True
         finally:
             self._observer.close(state, self._wait if settled else _never)
-        for line in (*self._observer.screen.drain(), *self._gaps()):
+        for line in (*self._observer.screen.drain(), *gaps(self._observer.logs.files())):
             self._say(line)
         return self._keep(state)
 
@@ -148,7 +146,7 @@ class Session:
             "warnings": [
                 *map(events.line, state.warnings.values()),
                 *self._observer.screen.notes,
-                *self._gaps(),
+                *gaps({**self._observer.logs.files(), **self._late}),
                 *filter(None, [ending.note]),
             ],
         }
@@ -164,12 +162,6 @@ class Session:
     def _tail(self, pod: str, container: str) -> tuple[str, ...]:
         """Return the last lines of a container; of a private step they are nowhere but in its log."""
         return () if self._journal.task.private else self._observer.logs.tail(pod, container)
-
-    def _gaps(self) -> list[str]:
-        """Return what is missing in the logs."""
-        logs = {**self._observer.logs.files(), **self._late}
-        found = [f"log of Pod/{one.pod} ({one.container}): {file.gap}" for one, file in logs.items() if file.gap]
-        return [*found[:_SHOWN], *([f"{len(found) - _SHOWN} more logs are not whole"] if len(found) > _SHOWN else [])]
 
     def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
         files = sorted({**self._observer.logs.files(), **self._late}.items(), key=_restarts)

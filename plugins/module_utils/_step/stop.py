@@ -20,7 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step import orphans, word
 from ansible_collections.mlops.eks.plugins.module_utils._step.departure import Departure, of_release
-from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import without_noise
+from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import demand_room, without_noise
 from ansible_collections.mlops.eks.plugins.module_utils._step.keeping import Keeping
 from ansible_collections.mlops.eks.plugins.module_utils._step.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._step.lock import Lock
@@ -30,6 +30,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.remnants import aw
 from ansible_collections.mlops.eks.plugins.module_utils._step.run_secrets import remove_all
 
 Say = Callable[[str], None]
+_OTHERWISE = "Or set 'runs_dir' to another directory, or 'evidence' to false."
+_GONE = "it is uninstalled, and how its pods ended is written when there is room"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class Standing:
 class Stop:
     """The end of everything installed for run `release`: its running step and what it keeps.
 
-    The evidence is kept as `kept` says, in a directory per Helm release.
+    The evidence is kept as `kept` says, in a directory per Helm release; `None` keeps none.
 
     The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
     ledger that its step was cancelled, and ends. One that is between two steps finds word there before the next.
@@ -78,7 +80,7 @@ class Stop:
     kube: Kube
     helm: Helm
     release: str
-    kept: Keeping
+    kept: Keeping | None
     say: Say
     adopt: bool = False
     clock: Clock = field(default_factory=Clock)
@@ -88,6 +90,7 @@ class Stop:
 
         Raises:
             AbsentError: there is no such run in the namespace. ConflictError: all there is of its name is not its own.
+            StorageError: there is no room for the evidence; nothing was changed.
         """
         found, former, ledger = self._standing(), "", Ledger(self.kube, self.release)
         if found.foreign and not found.entries and not found.releases and not word.due(ledger):
@@ -95,6 +98,8 @@ class Stop:
         if check:
             told = word.due(ledger)
         else:
+            if self.kept and found.releases:
+                demand_room(self.kept.directory, _OTHERWISE)
             lock = Lock(self.kube, self.release, clock=self.clock)
             former = lock.seize()
             try:
@@ -115,7 +120,10 @@ class Stop:
         # Again, as long as there is something: its controller may have written a word more before it missed the lock.
         while (found := self._standing()).entries or found.releases:
             _cancel(Ledger(self.kube, self.release), found.entries, self.clock)
-            departures = {name: self._departure(name) for name in found.releases}
+            departures = {name: self._departure(name, self.kept) for name in found.releases if self.kept}
+            for departure in departures.values():
+                departure.catch_up()
+                departure.insist(partial(_write, departure))
             lock.secure()
             for name in found.installed:
                 self.say(f"uninstalling {name}")
@@ -124,9 +132,9 @@ class Stop:
                 made = ", ".join(map(str, left))
                 self.say(f"deleting {made}: made for release {name}, of which Helm has no record any more")
                 orphans.delete(self.kube, left)
-            for name, departure in departures.items():
+            for departure in departures.values():
                 departure.complete()
-                self._write(departure, name)
+                departure.insist(partial(_write, departure), _GONE)
             ended = ended.and_then(found)
         # Also of a step that had not come to its installation.
         helm_releases = {
@@ -136,21 +144,15 @@ class Stop:
         remove_all(self.kube, self.release, sorted(helm_releases), self.say)
         return ended.and_then(found)
 
-    def _departure(self, name: str) -> Departure:
+    def _departure(self, name: str, kept: Keeping) -> Departure:
         """Return the pods of a Helm release, whose evidence is begun."""
         # A controller that no longer follows may have left a Helm at work.
         await_helm(partial(revisions, self.kube, name), clock=self.clock, say=self.say)
-        selector, where = of_release(name), self.kept.directory / name
+        selector, where = of_release(name), kept.directory / name
         pods = listing.pods(self.kube, selector)
         self.say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
-        keeping = replace(self.kept, directory=where / "logs")
-        departure = Departure(self.kube, pods, [selector], keeping, clock=self.clock, say=self.say)
-        self._write(departure, name)
-        return departure
-
-    def _write(self, departure: Departure, name: str) -> None:
-        pods = (self.kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
-        write_atomically(self.kept.directory / name / "pods.yaml", to_yaml_stream(pods), private=self.kept.private)
+        keeping = replace(kept, directory=where / "logs")
+        return Departure(self.kube, pods, [selector], keeping, clock=self.clock, say=self.say)
 
     def _standing(self) -> Standing:
         entries = Ledger(self.kube, self.release).read()
@@ -177,6 +179,13 @@ class Stop:
 
     def _refusal(self, found: Release) -> str:
         return refusal(found, run=self.release, namespace=self.kube.namespace)
+
+
+def _write(departure: Departure) -> None:
+    """Write how the pods are, beside their logs."""
+    kept = departure.keeping
+    pods = (kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
+    write_atomically(kept.directory.parent / "pods.yaml", to_yaml_stream(pods), private=kept.private)
 
 
 def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from fakes.clock import FakeClock
+from fakes.disk import mounted
 from fakes.kube import FakeKube, Glance
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError, StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm
 from ansible_collections.mlops.eks.plugins.module_utils._step import departure, word
@@ -305,3 +306,41 @@ def test_a_run_nobody_knows_is_said_so_and_nothing_is_left(stage: Stage) -> None
     with pytest.raises(AbsentError, match=r"run digits: nothing of that name in namespace team"):
         stage.stop()
     assert stage.kube.objects == {}
+
+
+def test_where_no_evidence_can_be_kept_nothing_is_stopped(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    before = dict(stage.kube.objects)
+    with mounted(stage.directory / "disk", "size=64k") as disk:
+        disk.fill()
+        with pytest.raises(StorageError, match="or 'evidence' to false"):
+            stage.stop(kept=Keeping(directory=disk.path / "stop"))
+    assert (stage.helms, stage.kube.objects) == ([], before)
+
+
+def test_what_is_to_leave_no_evidence_is_stopped_at_once(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    stage.pod("digits-0")
+    assert stage.stop(kept=None)["uninstalled"] == ["digits"]
+    assert (list(stage.directory.iterdir()), stage.clock.slept) == ([], [])
+
+
+def test_nothing_is_uninstalled_until_there_is_room_for_the_evidence(stage: Stage) -> None:
+    stage.ledger.write(ENTRY)
+    stage.install()
+    stage.pod("digits-0", note="x" * 100_000)
+    with mounted(stage.directory / "disk", "size=64k") as disk:
+
+        def free() -> None:
+            assert stage.helms == [] or len(stage.clock.slept) > 300
+            if len(stage.clock.slept) == 300:
+                disk.resize("size=4m")
+
+        stage.meanwhile = free
+        stage.stop(kept=Keeping(directory=disk.path / "stop"))
+        assert (disk.path / "stop/digits/pods.yaml").stat().st_size > 100_000
+    told = [line for line in stage.said if "no space left on device" in line]
+    assert len(told) == 3
+    assert "nothing is uninstalled until the evidence is whole" in told[0]
