@@ -8,35 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from client import Client
 from plays import ROOT, helm_binary, until
-from samples import IMAGE, SERVER, Json, server
+from samples import SERVER, Json, server
 from space import Space
 
 pytestmark = pytest.mark.cluster
 
 
 ABSENT = {"name": "localhost/mlops-eks/absent:1"}
-# Asks for a page fifty times a second until it is told to stop, each time by a connection of its own; prints how many
-# requests there were, and every one that was not answered.
-CLIENT = r"""
-use IO::Socket::INET; use Time::HiRes qw(time sleep); $| = 1; $SIG{CHLD} = 'DEFAULT';
-my ($sent, $lost, $begun) = (0, 0, time);
-sub reap { while ((my $pid = waitpid(-1, $_[0] ? 0 : 1)) > 0) { $lost++ if $? } }
-until (-e '/tmp/stop') {
-  if (!fork) {
-    alarm 30; my $s = IO::Socket::INET->new(PeerAddr => $ENV{AT}, Timeout => 20) or do { print "lost: $@
-"; exit 1 };
-    print $s "GET / HTTP/1.0
-
-"; local $/; my $answer = <$s>;
-    exit 0 if $answer =~ /^HTTP\/1.0 200 .*(first|second)$/s; print "lost: [$answer]
-"; exit 1
-  }
-  $sent++; reap(0); my $due = $begun + $sent / 50 - time; sleep $due if $due > 0
-}
-reap(1); printf "sent %d lost %d in %.1f s
-", $sent, $lost, time - $begun;
-"""
 
 
 def _pipeline(space: Space, recipe: Json, **more: Json | int) -> Path:
@@ -107,30 +87,11 @@ def test_an_upgrade_that_was_interrupted_is_rolled_back_and_done_again(space: Sp
     assert list(_statuses(space).values())[-1] == "deployed"
 
 
-def _client(space: Space) -> None:
-    """Start the client, and wait until the server has answered it."""
-    resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-    container = {"name": "client", "image": IMAGE, "command": ["perl", "-e", CLIENT], "resources": resources}
-    container["env"] = [{"name": "AT", "value": f"run-serve.{space.namespace}.svc:8080"}]
-    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [container]}
-    space.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "client"}, "spec": spec})
-    space.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=120s")
-
-
-def _lost(space: Space) -> tuple[int, int, list[str]]:
-    """Stop the client, and return how many requests it sent and lost, and what it wrote."""
-    space.kubectl("exec", "client", "--", "touch", "/tmp/stop")
-    space.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/client", "--timeout=120s")
-    lines = space.kubectl("logs", "client").splitlines()
-    _, sent, _, lost, *_ = lines[-1].split()
-    return int(sent), int(lost), lines[-5:]
-
-
 def test_a_client_loses_nothing_by_an_upgrade_that_fails_and_one_that_succeeds(space: Space) -> None:
     first = server("first", replicas=2, drain=8)
     space.play("serve", pipeline=_pipeline(space, first))
     pods = {pod["metadata"]["uid"] for pod in space.get("pods")}
-    _client(space)
+    client = Client(space)
 
     broken = _pipeline(space, {**first, "image": ABSENT})
     shown = space.play("serve", pipeline=broken, rc=2)
@@ -148,8 +109,8 @@ def test_a_client_loses_nothing_by_an_upgrade_that_fails_and_one_that_succeeds(s
     _answers(space, "second")
     until(lambda: len(space.get("pods")) == 3, "the old pods are gone")
 
-    sent, lost, lines = _lost(space)
-    assert (lost, sent > 200) == (0, True), lines
+    sent, lost = client.stop()
+    assert (lost, sent > 200) == ([], True)
     assert space.ledger()["serve"]["outcome"] == "ready"
 
 

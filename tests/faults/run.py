@@ -29,11 +29,12 @@ import interrupt
 import losses
 import nodes
 import pairs
+import servers
 import stops
 from fault import Batch, Fault, Result, Setting
 
 RESULTS = HERE / "results.json"
-SOURCES = (interrupt, pairs, stops, disks, drains, hostile, nodes, losses)
+SOURCES = (interrupt, pairs, stops, disks, drains, servers, hostile, nodes, losses)
 Row = dict[str, t.Any]
 
 
