@@ -13,6 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.helm_source impo
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import unpack
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import ask, refused
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
@@ -82,7 +83,7 @@ def build(chart: Path, reference: Reference, scratch: Path, *, helm: str) -> Non
     if not locked:
         lock.unlink()
     for package in sorted((chart / "charts").glob("*.tgz")):
-        unpack(package.read_bytes(), package.with_suffix(""), shown=package.name)
+        unpack(read(package, CHART, what=f"chart {package.name}"), package.with_suffix(""), shown=package.name)
         package.unlink()
 
 

@@ -15,6 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts import dependenc
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import UnreachableSourceError
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference, check
 from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import demand_supported, find_helm
@@ -50,7 +51,7 @@ def _local(reference: Reference, store: Store) -> Chart:
         found = charts.find(reference.chart)
         dependencies.demand(found.path, found.ref)
         return found
-    digest = store.add(package.read_bytes(), shown=reference.chart)
+    digest = store.add(read(package, CHART, what=f"chart {reference.chart}"), shown=reference.chart)
     return _read(reference.chart, store, Given(digest=digest))
 
 

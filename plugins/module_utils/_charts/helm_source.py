@@ -16,6 +16,7 @@ import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import Answer, ask, refused
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
@@ -35,7 +36,7 @@ def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> Gi
     """
     pull = _Pull(reference, scratch, helm)
     package = pull.run()
-    digest = store.add(package.read_bytes(), shown=str(reference))
+    digest = store.add(read(package, CHART, what=f"chart {reference}"), shown=str(reference))
     metadata = load(store.chart(digest) / "Chart.yaml", called=f"chart {reference}: Chart.yaml").data
     return Given(digest=digest, version=str(metadata.get("version", "")), settled=reference.is_exact)
 

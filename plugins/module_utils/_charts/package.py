@@ -13,11 +13,10 @@ import typing as t
 import zlib
 from pathlib import Path, PurePosixPath
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import bounds
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown as quoted
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
-
-# What Helm accepts unpacked. Source: helm `pkg/chart/loader/archive/archive.go`, MaxDecompressedChartSize.
-LARGEST = 100 * 2**20
 
 
 def sha256(data: bytes) -> str:
@@ -50,12 +49,12 @@ def unpack(package: bytes, into: Path, *, shown: str) -> None:
     into.mkdir(parents=True)
     try:
         # All at once: a package that was cut off in its last bytes would not be noticed file by file.
-        raw = gzip.GzipFile(fileobj=io.BytesIO(package)).read(LARGEST + 1)
-        if len(raw) > LARGEST:
-            raise _UnsafeError(f"it has more than {LARGEST // 2**20} MiB unpacked")
+        raw = gzip.GzipFile(fileobj=io.BytesIO(package)).read(bounds.CHART + 1)
+        if len(raw) > bounds.CHART:
+            raise _UnsafeError(f"it has more than {bounds.size(bounds.CHART)} unpacked")
         with tarfile.open(fileobj=io.BytesIO(raw), mode="r:") as archive:
             _extract(archive, into)
-    except (tarfile.TarError, zlib.error, EOFError, OSError, _UnsafeError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, _UnsafeError) as error:
         raise SourceError(f"chart {shown}: its package cannot be unpacked: {error}.") from error
     if not (into / "Chart.yaml").is_file():
         raise SourceError(f"chart {shown}: its package holds no Chart.yaml.")
@@ -66,12 +65,19 @@ class _UnsafeError(Exception):
 
 
 def _extract(archive: tarfile.TarFile, into: Path) -> None:
-    for member in archive:
-        parts = PurePosixPath(member.name).parts
+    for count, member in enumerate(archive, start=1):
+        name, parts = quoted(member.name), PurePosixPath(member.name).parts
+        if count > bounds.CHART_FILES:
+            raise _UnsafeError(f"it has more than {bounds.CHART_FILES} files")
+        if len(parts) > bounds.CHART_DEPTH:
+            raise _UnsafeError(f"{name} is more than {bounds.CHART_DEPTH} directories deep")
         if member.isdir() or len(parts) < 2:
             continue
-        if not member.isreg() or ".." in parts or parts[0] == "/":
-            raise _UnsafeError(f"{member.name!r} is no file below its directory")
+        # A sparse file says how large it is and need not hold it: some bytes become any number of them.
+        if not member.isreg() or member.issparse() or ".." in parts or parts[0] == "/":
+            raise _UnsafeError(f"{name} is no file below its directory")
+        if member.size > bounds.CHART_FILE:
+            raise _UnsafeError(f"{name} is larger than {bounds.size(bounds.CHART_FILE)}, which Helm does not take")
         target = into.joinpath(*parts[1:])
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(t.cast(t.IO[bytes], archive.extractfile(member)).read())

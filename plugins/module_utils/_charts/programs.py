@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import typing as t
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import REMEDY, Reference, without_login
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import FETCHED, OUTPUT, capture, size
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import environment
 
@@ -46,13 +48,20 @@ def ask(argv: Sequence[str | Path], *, patience: float = PATIENCE) -> Answer:
     command = [str(part) for part in argv]
     try:
         # Without a terminal of its own, so that no password is asked for at it.
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False,
-            env=variables, start_new_session=True, timeout=patience, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = capture([*_LIMITED, *command], env=variables, timeout=patience)
     except subprocess.TimeoutExpired:
         return Answer(False, "", f"no answer within {patience:g} s")
-    return Answer(done.returncode == 0, done.stdout, done.stderr)
+    if done.over:
+        return Answer(False, "", f"Error: {Path(command[0]).name} writes more than {size(OUTPUT)}")
+    if done.rc in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) or _TOO_LARGE.search(done.stderr):
+        return Answer(False, "", f"Error: it is larger than {size(FETCHED)}")
+    return Answer(done.rc == 0, done.stdout, done.stderr)
+
+
+# A shell limits what the program may write to a file, in blocks of 512 bytes, and becomes the program.
+_LIMITED = ("/bin/sh", "-c", f'ulimit -f {FETCHED // 512} && exec "$@"', "sh")
+# What a program says that does not end by the signal for it: Go's, and git of its helper.
+_TOO_LARGE = re.compile(r"file too large|File size limit|signal 25", re.IGNORECASE)
 
 
 _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX")

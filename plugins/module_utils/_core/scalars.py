@@ -21,7 +21,7 @@ TAG = "tag:yaml.org,2002:"
 # What fits into Go's int64 or uint64 is an integer there.
 LEAST, MOST = -(2**63), 2**64 - 1
 _WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
-_NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
+_NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
 # Tag, what of plain text has it, and the characters such text may begin with.
 _MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
     ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", "yYnNtTfFoO"),

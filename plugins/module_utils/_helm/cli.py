@@ -10,12 +10,12 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import typing as t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import OUTPUT, capture, size
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
@@ -74,17 +74,12 @@ def environment() -> dict[str, str]:
 def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
     """Run `argv` without a shell and capture its output."""
     # A session of its own: Ctrl-C at the terminal must not stop Helm half-way through an install.
-    done = subprocess.run(
-        argv,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        start_new_session=True,
-        errors="replace",
-        env=environment(),
-    )
-    return Completed(done.returncode, done.stdout, done.stderr)
+    done = capture(argv, stdin=stdin, env=environment())
+    if done.over and argv[1] == "template":
+        raise InvalidInputError(
+            f"helm template {argv[2]}: the chart renders more than {size(OUTPUT)}. Check its loops and its values."
+        )
+    return Completed(done.rc, done.stdout, done.stderr)
 
 
 def find_helm(given: str | None = None) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import KUBECONFIG, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
@@ -115,7 +116,8 @@ def access(kubeconfig: str, context: str | None) -> Access:
 
 def _document(kubeconfig: str) -> dict[str, t.Any]:
     try:
-        document = yaml.safe_load(Path(kubeconfig).expanduser().read_text(encoding="utf-8"))
+        content = read(Path(kubeconfig).expanduser(), KUBECONFIG, what=f"kubeconfig {kubeconfig}")
+        document = yaml.safe_load(content.decode())
     except FileNotFoundError:
         raise InvalidInputError(
             f"kubeconfig {kubeconfig}: no such file. Create the cluster, or correct the host's variable 'kubeconfig'."
@@ -124,7 +126,7 @@ def _document(kubeconfig: str) -> dict[str, t.Any]:
         mark = error.problem_mark or error.context_mark
         where = f"{kubeconfig}:{mark.line + 1}" if mark else kubeconfig
         raise InvalidInputError(f"kubeconfig {where}: cannot be read: {error.problem}. Write it anew.") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())
         raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {said}. Write it anew.") from error
     if not isinstance(document, dict) or not document.get("clusters"):

@@ -14,6 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import (
+    CHART,
+    CHART_DEPTH,
+    CHART_FILE,
+    CHART_FILES,
+    size,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import read as read_file
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
@@ -101,8 +109,8 @@ def read(ref: str, path: Path) -> Chart:
     values = path / "values.yaml"
     schema = path / "values.schema.json"
     try:
-        parsed = json.loads(schema.read_text(encoding="utf-8")) if schema.is_file() else None
-    except ValueError as error:
+        parsed = json.loads(read_file(schema, CHART_FILE, what=str(schema))) if schema.is_file() else None
+    except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"{schema}: not valid JSON: {error}.") from error
     return Chart(
         ref=ref,
@@ -126,21 +134,41 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
-def files(directory: Path, prefix: str = "") -> Iterator[tuple[str, Path]]:
+def files(directory: Path) -> Iterator[tuple[str, Path]]:
     """Yield the name within the chart, and the path, of every file of a chart directory.
 
     Raises:
-        SourceError: something in it cannot be read as a file.
+        SourceError: something in it cannot be read as a file, or it is too large for a chart.
     """
-    for entry in directory.iterdir():
-        if entry.name in _NOT_CHART:
-            continue
+    total = 0
+    for count, (name, entry) in enumerate(_entries(directory, ""), start=1):
+        if count > CHART_FILES:
+            raise SourceError(f"chart {directory}: it has more than {CHART_FILES} files and directories. {_REMEDY}")
         if entry.is_dir():
-            yield from files(entry, f"{prefix}{entry.name}/")
-        elif entry.is_file():
-            yield f"{prefix}{entry.name}", entry
-        else:
+            continue
+        if not entry.is_file():
             raise SourceError(f"chart file {entry}: neither a file nor a link to one. Remove it.")
+        total += (length := entry.stat().st_size)
+        if length > CHART_FILE or total > CHART:
+            raise SourceError(
+                f"chart file {entry}: too large; Helm takes files of {size(CHART_FILE)} and charts of {size(CHART)}. "
+                f"{_REMEDY}"
+            )
+        yield name, entry
+
+
+_REMEDY = "Is it a chart directory, and nothing but a chart in it?"
+
+
+def _entries(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+    """Yield everything in a directory and below it, symbolic links followed, one into another some levels."""
+    if prefix.count("/") > CHART_DEPTH:
+        raise SourceError(f"chart file {directory}: it is more than {CHART_DEPTH} directories deep. {_REMEDY}")
+    for entry in directory.iterdir():
+        if entry.name not in _NOT_CHART:
+            yield f"{prefix}{entry.name}", entry
+            if entry.is_dir():
+                yield from _entries(entry, f"{prefix}{entry.name}/")
 
 
 def asks_capabilities(path: Path) -> bool:

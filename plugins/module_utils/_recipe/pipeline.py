@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import STEPS
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEASE
@@ -102,6 +103,9 @@ def read(directory: Path) -> Pipeline:
     check_keys(source, source.data, (), PIPELINE_KEYS)
     if not source.data["steps"]:
         raise InvalidInputError(f"{source.at(('steps',))}: steps is empty. A pipeline needs at least one step.")
+    if len(source.data["steps"]) > STEPS:
+        said = f"expected at most {STEPS} steps, found {len(source.data['steps'])}. Make two pipelines."
+        raise InvalidInputError(f"{source.at(('steps',))}: steps: {said}")
     steps = [_step(source, index, path.parent) for index in range(len(source.data["steps"]))]
     _check_unique(source, steps)
     return Pipeline(

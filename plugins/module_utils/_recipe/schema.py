@@ -9,10 +9,12 @@ import re
 import typing as t
 from collections.abc import Iterator, Mapping
 
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, validators
 from jsonschema.exceptions import UnknownType, ValidationError
+from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import SCHEMA_REFERENCES
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
@@ -40,13 +42,39 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
         InvalidInputError: one line per mistake: file, line, key, what was found and the nearest known key.
     """
     try:
-        errors = list(Draft7Validator(schema).iter_errors(values))
-    except (re.error, UnknownType, Unresolvable) as error:
+        # Of a registry that fetches nothing: a chart's schema must not make us ask an address, or read a file.
+        errors = list(_bounded()(schema, registry=Registry()).iter_errors(values))
+    except RecursionError:
+        said = "its references lead back to themselves, or are too deep"
+        raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {said}. Correct it.") from None
+    except (re.error, UnknownType, Unresolvable, _EndlessError) as error:
         raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {error}. Mend it.") from error
     problems = sorted({line for error in errors for line in _lines(error, where)})
     if problems:
         more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
         raise InvalidInputError("; ".join(problems[:_SHOWN]) + more + f" [chart {chart}]", problems=problems)
+
+
+class _EndlessError(Exception):
+    """A schema asks for more than anybody writes."""
+
+
+def _bounded() -> t.Any:
+    """Return a validator that follows no more than so many references: a few lines can stand for billions of them."""
+    left = iter(range(SCHEMA_REFERENCES))
+
+    def follow(validator: t.Any, reference: str, instance: t.Any, schema: t.Any) -> Iterator[ValidationError]:
+        if next(left, None) is None:
+            raise _EndlessError(f"more than {SCHEMA_REFERENCES} references would have to be followed")
+        try:
+            yield from Draft7Validator.VALIDATORS["$ref"](validator, reference, instance, schema) or ()
+        except Unresolvable:
+            # What stands elsewhere Helm looks at, which checks the values as well.
+            if str(reference).startswith("#"):
+                raise
+
+    extend: t.Any = validators.extend
+    return extend(Draft7Validator, {"$ref": follow})
 
 
 def _lines(error: ValidationError, where: Layers) -> Iterator[str]:

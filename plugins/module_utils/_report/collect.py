@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import RECORD, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._report import parse
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
@@ -120,10 +121,12 @@ def _step(directory: Path, run_id: str, index: int, name: str, reports: frozense
 def _read(path: Path) -> tuple[dict[str, t.Any], str]:
     """Return a record and what is wrong with it, as one sentence for the reader of the report."""
     try:
-        content = path.read_text(encoding="utf-8", errors="replace")
+        content = read(path, RECORD, what="step.json").decode(errors="replace")
         record = json.loads(content, parse_constant=lambda _name: None, parse_float=_finite)
     except FileNotFoundError:
         return {}, "The step left no step.json: it was interrupted before its first record."
+    except InvalidInputError as error:
+        return {}, str(error)
     except OSError as error:
         return {}, f"step.json cannot be read: {error.strerror}."
     except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import GONE_PODS, WARNINGS
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import judge
@@ -100,7 +101,7 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         case PodGone(entry=entry):
             name = pod_view.name(entry)
             entry = deleted_first(state.pods.get(name), entry)
-            return replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name}), ()
+            return _without_oldest(replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name})), ()
         case EventSeen(entry=entry):
             return _heard(state, (*state.held, entry), rules)
         case SurroundingsSeen(entries=entries):
@@ -134,19 +135,43 @@ def _remembered(state: State, before: Document, entry: Document) -> State:
     return replace(state, former=former, fallen=fallen, replaced=state.replaced + restarts.replaced(before, entry))
 
 
+def _without_oldest(state: State) -> State:
+    """Return the state without the pods that went first, once too many are gone; what they count for stays."""
+    if len(state.gone) <= GONE_PODS:
+        return state
+    oldest = next(name for name in state.pods if name in state.gone)
+    pod = state.pods[oldest]
+    return replace(
+        state,
+        pods={name: entry for name, entry in state.pods.items() if name != oldest},
+        former={name: entry for name, entry in state.former.items() if name != oldest},
+        gone=state.gone - {oldest},
+        replaced=state.replaced + (pod_view.phase(pod) != "Succeeded") + restarts.of_containers(pod),
+        forgotten=state.forgotten + 1,
+    )
+
+
 def _heard(state: State, entries: tuple[Document, ...], rules: Rules) -> tuple[State, Lines]:
     """Keep and print the warnings about something of ours, once per text; hold those of which nobody can tell yet."""
-    held, lines, warnings = [], [], dict(state.warnings)
+    held, lines, warnings, dropped = [], [], dict(state.warnings), state.dropped
     for entry in entries:
         ours = events.is_ours(entry, kind=rules.kind, name=rules.name, workload=state.workload, pods=state.pods)
         if ours is None:
             held.append(entry)
-        if ours and events.identify(entry) not in warnings and entry.get("reason") not in _EXPLAINED:
+        if not ours:
+            continue
+        known = events.identify(entry)
+        if known not in warnings and entry.get("reason") not in _EXPLAINED and not dropped:
             lines.append(events.line(entry)[:400])
-        if ours:
-            # A repetition tells when it happened last.
-            warnings[events.identify(entry)] = entry
-    return replace(state, warnings=warnings, held=tuple(held[-_HELD:])), tuple(lines)
+        # A repetition tells when it happened last, and is the newest then.
+        warnings.pop(known, None)
+        warnings[known] = entry
+        if len(warnings) > WARNINGS:
+            del warnings[next(iter(warnings))]
+            dropped += 1
+            if dropped == 1:
+                lines.append(f"there are more than {WARNINGS} warnings; the newest are kept, and no more are shown")
+    return replace(state, warnings=warnings, held=tuple(held[-_HELD:]), dropped=dropped), tuple(lines)
 
 
 def _suspect(state: State, at: float, rules: Rules) -> State:

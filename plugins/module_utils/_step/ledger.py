@@ -11,6 +11,7 @@ import typing as t
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CAUSE, EARLIER_CAUSE, LEDGER_ENTRY
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
@@ -121,6 +122,24 @@ def parse(document: Document) -> dict[str, Entry]:
     return entries
 
 
+def _text(entry: Entry) -> str:
+    """Return an entry as the ledger keeps it: a ConfigMap holds 1 MiB, and the record on disk has all of it."""
+    cause = entry.cause if len(entry.cause) <= CAUSE else f"{entry.cause[: CAUSE - 3]}..."
+    text = json.dumps(asdict(replace(entry, cause=cause)), sort_keys=True)
+    if len(text) <= LEDGER_ENTRY:
+        return text
+    # Times and outcomes count for limits and retries; what was said of an attempt is for people.
+    tried = tuple({**one, "message": str(one.get("message", ""))[:EARLIER_CAUSE]} for one in entry.tried)
+    text = json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
+    if len(text) <= LEDGER_ENTRY:
+        return text
+    tried = tuple({key: one[key] for key in one if key in _COUNTED} for one in tried)
+    return json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
+
+
+_COUNTED = ("attempt", "run_id", "started", "finished", "outcome", "reason", "category")
+
+
 class Ledger:
     """The ConfigMap `mlops-eks-<release>`."""
 
@@ -143,7 +162,7 @@ class Ledger:
 
     def write(self, entry: Entry) -> None:
         """Store one entry; the others are not touched."""
-        data = {entry.step: json.dumps(asdict(entry), sort_keys=True)}
+        data = {entry.step: _text(entry)}
         try:
             self._patch({"data": data})
         except AbsentError:

@@ -11,6 +11,7 @@ import typing as t
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import SAMPLES
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human, iso
 
 # The rate is that of the last two minutes; of a program that reports more seldom, that of its last reports.
@@ -98,7 +99,10 @@ def _after(before: Progress | None, sample: Sample, total: float | None) -> Prog
         return Progress(samples=(sample,), total=total)
     samples = (*before.samples, sample)
     young = next(index for index, one in enumerate(samples) if sample.at - one.at <= _WINDOW)
-    return Progress(samples=samples[max(0, min(young, len(samples) - _FEWEST)) :], total=total)
+    kept = samples[max(0, min(young, len(samples) - _FEWEST)) :]
+    # Of a program that reports a thousand times a second every second report tells the same rate.
+    thinned = (*kept[:-1:2], kept[-1]) if len(kept) > SAMPLES else kept
+    return Progress(samples=thinned, total=total)
 
 
 def _parsed(text: str | None) -> float | None:

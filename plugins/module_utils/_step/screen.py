@@ -10,6 +10,7 @@ import typing as t
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import NOTES
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped
 
 # Whose lines are printed; everyone's are kept.
@@ -55,8 +56,10 @@ class Screen:
     def note(self, line: str) -> None:
         """Take a line of ours; it is shown once, however often it is told."""
         with self._lock:
-            if line in self._notes:
+            if line in self._notes or len(self._notes) > NOTES:
                 return
+            if len(self._notes) == NOTES:
+                line = f"there is more to be said of the logs than {NOTES} lines"
             self._notes[line] = False
             wake, self._awake = not self._awake, True
         if wake:

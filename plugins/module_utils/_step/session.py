@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -145,6 +145,7 @@ class Session:
             "log_tail": self._leader_tail(state),
             "warnings": [
                 *map(events.line, state.warnings.values()),
+                *_uncounted(state),
                 *self._observer.screen.notes,
                 *gaps({**self._observer.logs.files(), **self._late}),
                 *filter(None, [ending.note]),
@@ -170,6 +171,14 @@ class Session:
 
 def _never() -> bool:
     return False
+
+
+def _uncounted(state: State) -> Iterator[str]:
+    """Yield what is not in the record, as it is too much."""
+    if state.dropped:
+        yield f"{state.dropped} older warnings were not kept"
+    if state.forgotten:
+        yield f"{state.forgotten} pods that went earlier are not listed; their logs are in the evidence"
 
 
 def _restarts(entry: tuple[Instance, LogFile]) -> int:

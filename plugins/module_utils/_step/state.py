@@ -68,7 +68,8 @@ class State:
     `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones, `former` has the pods
     whose names others took over, `fallen` those that had failed when they were deleted, as they were then. `since` maps
     the key of each present suspicion to when it was first seen. `judged` is since when the verdict is what it is.
-    `phases` maps each phase entered to its start. `held` are events that may turn out to be ours. `around` is what was
+    `phases` maps each phase entered to its start. `held` are events that may turn out to be ours.
+    `dropped` counts warnings, `forgotten` pods that are gone, which are too many to be kept. `around` is what was
     fetched of the surroundings; `infeasible` maps each pod without a node to what keeps it from every one, empty where
     that is worth waiting for; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
     `runs` says whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod
@@ -84,6 +85,8 @@ class State:
     fallen: tuple[Document, ...] = ()
     warnings: Mapping[str, Document] = field(default_factory=dict)
     held: tuple[Document, ...] = ()
+    dropped: int = 0
+    forgotten: int = 0
     since: Mapping[str, float] = field(default_factory=dict)
     suspect: Cause | None = None
     around: tuple[Document, ...] = ()

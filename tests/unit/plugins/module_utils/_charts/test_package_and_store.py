@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import tarfile
@@ -80,10 +81,42 @@ def test_what_is_no_chart_is_refused_and_not_kept(tmp_path: Path, content: bytes
 
 
 def test_a_package_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "LARGEST", 2**20)
+    monkeypatch.setattr(packages.bounds, "CHART", 2**20)
     content = archive((member("app/Chart.yaml"), b"name: x"), (member("app/x"), bytes(2**20)))
     with pytest.raises(SourceError, match="more than 1 MiB unpacked"):
         Store(tmp_path).add(content, shown="app")
+
+
+def _sparse(size: int) -> bytes:
+    """Return a package with a sparse file of GNU tar's old form, which says how large it is and holds nothing."""
+    header = bytearray(tarfile.TarInfo("app/x").tobuf(tarfile.GNU_FORMAT))
+    header[156:157] = tarfile.GNUTYPE_SPARSE
+    header[386:410] = b"%011o\0%011o\0" % (size, 0)
+    header[483:495] = b"%011o\0" % size
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return gzip.compress(bytes(header) + bytes(1024))
+
+
+def test_a_sparse_file_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    content = _sparse(700 * 2**20)
+    assert len(content) < 300
+    with pytest.raises(SourceError, match="'app/x' is no file below its directory"):
+        Store(tmp_path).add(content, shown="app")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_package_of_too_many_or_too_deep_or_too_large_files_is_refused(tmp_path: Path) -> None:
+    start = (member("app/Chart.yaml"), b"name: x")
+    cases = {
+        "more than 10000 files": [start, *((member(f"app/{number}"), b"") for number in range(10_001))],
+        "more than 32 directories deep": [start, (member("app/" + "a/" * 40 + "b"), b"")],
+        "larger than 5 MiB, which Helm does not take": [start, (member("app/x"), bytes(6 * 2**20))],
+    }
+    for words, members in cases.items():
+        with pytest.raises(SourceError, match=words):
+            Store(tmp_path).add(archive(*members), shown="app")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_store_keeps_each_package_once(tmp_path: Path) -> None:
