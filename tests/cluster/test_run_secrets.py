@@ -16,7 +16,7 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 from plays import ROOT, Play, helm_binary, until
-from samples import GATE, JOB, Json, gated, job, server
+from samples import GATE, JOB, SERVER, Json, gated, job, server
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -131,9 +131,7 @@ def test_a_secret_of_somebody_else_is_refused_and_not_changed(space: Space) -> N
 
 def test_a_server_keeps_its_secret_while_it_serves(space: Space) -> None:
     recipe = told(server("here"), "server")
-    pipeline = space.pipeline_of(
-        "run", [{"name": "serve", "chart": "serving/generic-server", "recipe": "s.yaml"}], {"s": recipe}
-    )
+    pipeline = space.pipeline_of("run", [{"name": "serve", "chart": SERVER, "recipe": "s.yaml"}], {"s": recipe})
     start(space, pipeline).end()
     assert list(holding(space)) == ["Secret/run-serve-secrets"]
     (pod,) = space.names("pods")
@@ -141,6 +139,19 @@ def test_a_server_keeps_its_secret_while_it_serves(space: Space) -> None:
     assert "Secret run-serve-secrets: has new content, which containers read when they start." in shown
     # It is not restarted unasked.
     assert (space.names("pods"), list(holding(space))) == ([pod], [])
+    space.play("stop", release="run")
+    assert space.names("secrets") == []
+
+
+def test_an_upgrade_that_fails_gives_the_server_its_token_back(space: Space) -> None:
+    steps = [{"name": "serve", "chart": SERVER, "recipe": "serve.yaml", "image_pull_grace": 1}]
+    recipe = told(server("here"), "server")
+    start(space, space.pipeline_of("run", steps, {"serve": recipe})).end()
+    broken = {**recipe, "image": {"name": "localhost/mlops-eks/none:1"}}
+    shown = start(space, space.pipeline_of("run", steps, {"serve": broken}), token="hf_renewed_token").end(2)
+    assert "going back to revision 1, which was ready" in shown
+    (secret,) = [one for one in space.get("secrets") if one["metadata"]["name"] == "run-serve-secrets"]
+    assert secret["data"] == {"hf_token": base64.b64encode(TOKEN.encode()).decode()}
     space.play("stop", release="run")
     assert space.names("secrets") == []
 

@@ -191,6 +191,8 @@ class Execution:
         # it without its record.
         attempt.record(state)
         # A server found as it was left is no newer than before, and does not make the steps after it stale.
+        if ours and ending.outcome == "ready":
+            self.installer.secrets.settle(self.plan)
         if ours and (ending.outcome != "ready" or changed):
             cause = self.task.mask.text(str(ending.cause or ""))
             serving = self._newest() if ending.outcome == "ready" else entry.serving

@@ -106,7 +106,8 @@ class Installer:
             self.remove()
 
     def rollback(self, revision: int) -> None:
-        """Go back to `revision`."""
+        """Go back to `revision`, and to the content that its Secrets had."""
+        self.secrets.restore()
         self._patiently(partial(self.helm.rollback, self.task.helm_release, revision))
 
     def uninstall(self) -> None:
@@ -171,7 +172,7 @@ class Installer:
     def _once(self, plan: Plan, decision: Decision) -> None:
         labels = {IDENTITY: label(plan.identity), RUN: self.task.release, STEP: self.task.step}
         upgrade = decision.action == "upgrade"
-        self.secrets.make(self.secrets.wanted(plan))
+        self.secrets.make(self.secrets.wanted(plan), upgrade=upgrade)
         with value_files(self.task, plan.parted.overlay) as files:
             self.helm.install(self.task.helm_release, plan.chart.path, files, labels=labels, upgrade=upgrade)
 

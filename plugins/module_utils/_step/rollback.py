@@ -51,6 +51,7 @@ class Rollback:
             stored = self.installer.revisions()
             latest = stored[-1] if stored else None
             if latest and latest.status == "deployed" and latest.identity == self.serving["identity"]:
+                self.installer.secrets.restore()
                 return Restored(serving=self.serving, note=f"revision {latest.revision} is left as it is")
             if not any(one.revision == back for one in stored):
                 return Restored(serving=self.serving, note=f"left as it is: Helm no longer has revision {back}")

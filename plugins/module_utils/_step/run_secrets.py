@@ -5,6 +5,9 @@
 
 A Secret is ours by its labels: `app.kubernetes.io/managed-by`, and one for each Helm release that uses it, whose value
 is the run's release. The last one that lets go removes it. Nothing else in the cluster, and no file, holds its content.
+
+While a server is upgraded its Secrets also hold what the revision needs that serves: its keys, and under keys of their
+own the content that they had. A controller that comes later finds it there.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Plan
 
 _MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
 _USED_BY = "used-by.mlops.eks/"
+# The keys of what a Secret held before the upgrade that is under way.
+_BEFORE = "before-upgrade.mlops.eks."
+_Data = dict[str, str]
 # How often others may change a Secret between our reading and our writing it.
 _TRIES = 20
 
@@ -104,8 +110,10 @@ class RunSecrets:
             if entry not in (made.get(name) or {}) and not (there and entry in ((found or {}).get("data") or {})):
                 raise InvalidInputError(self._missing(plan, key, name, entry))
 
-    def make(self, wanted: Iterable[Wanted]) -> list[str]:
+    def make(self, wanted: Iterable[Wanted], *, upgrade: bool = False) -> list[str]:
         """Make or change what is wanted, and return the names of those whose content has changed.
+
+        For an `upgrade` nothing is lost of what they hold, until `settle` or `restore`.
 
         Raises:
             ConflictError: there is a Secret of that name which is not ours; what was made before that is removed.
@@ -114,9 +122,9 @@ class RunSecrets:
         changed: list[str] = []
         try:
             for one in wanted:
-                before = self._ensure(one)
+                before, after = self._ensure(one, upgrade=upgrade)
                 made += [one.name] if before is None else []
-                changed += [one.name] if before not in (None, one.data) else []
+                changed += [one.name] if before not in (None, after) else []
         except EksError:
             for name in made:
                 self._let_go(name)
@@ -140,13 +148,44 @@ class RunSecrets:
 
     def remove(self) -> None:
         """Let go of every Secret that the release used; those that nobody else uses are deleted."""
+        for name in self._used():
+            self._let_go(name)
+
+    def settle(self, plan: Plan) -> None:
+        """Forget what the revisions before needed, now that a server is ready; it serves even where that fails."""
+        named = set(_texts(plan.manifest))
+        try:
+            for name in self._used():
+                if name in named:
+                    self._change(name, lambda now, _: now)
+                else:
+                    self._let_go(name)
+        except EksError as error:
+            self.say(f"release {self.helm_release}: its earlier Secrets are still there: {error}")
+
+    def restore(self) -> None:
+        """Give the Secrets the content that they had before the upgrade that is taken back."""
+        for name in self._used():
+            self._change(name, lambda now, before: before or now)
+
+    def _used(self) -> list[str]:
         params = {"labelSelector": f"{_USED_BY}{self.helm_release}={self.release}"}
         found = self.kube.request("GET", collection("v1", "secrets", self.kube.namespace), params=params)
-        for entry in found.get("items") or ():
-            self._let_go(entry["metadata"]["name"])
+        return [entry["metadata"]["name"] for entry in found.get("items") or ()]
 
-    def _ensure(self, wanted: Wanted) -> Mapping[str, str] | None:
-        """Bring one Secret about, and return what its content was before; `None` where there was none."""
+    def _change(self, name: str, choose: Callable[[_Data, _Data], _Data]) -> None:
+        """End an upgrade: let `choose` say which of what a Secret holds, and held before, is its content."""
+        for _ in range(_TRIES):
+            found = self._read(name)
+            now, before = _parts(found or {})
+            if not before or not _is_ours(found or {}):
+                return
+            if self._written("PUT", self._path(name), {**(found or {}), "data": choose(now, before)}):
+                return
+        raise ConflictError(f"Secret {name}: others change it all the time. Run the same command again.")
+
+    def _ensure(self, wanted: Wanted, *, upgrade: bool) -> tuple[_Data | None, _Data]:
+        """Bring one Secret about; return what its content was before, `None` where there was none, and what it is."""
         mine = {_MANAGED: _US, f"{_USED_BY}{self.helm_release}": self.release}
         for _ in range(_TRIES):
             found = self._read(wanted.name)
@@ -160,15 +199,19 @@ class RunSecrets:
                     "data": wanted.data,
                 }
                 if self._written("POST", collection("v1", "secrets", self.kube.namespace), body):
-                    return None
+                    return None, wanted.data
                 continue
             self._demand_ours(wanted, found)
-            before, labels = found.get("data") or {}, found["metadata"]["labels"]
-            if before == wanted.data and mine.items() <= labels.items():
-                return dict(before)
+            (now, before), labels = _parts(found), found["metadata"]["labels"]
+            after = {**now, **wanted.data} if upgrade or before else wanted.data
+            if after == now and mine.items() <= labels.items():
+                return now, after
+            # Of an upgrade that is tried again the content before the first try counts.
+            kept = before or (now if upgrade and after != now else {})
+            data = {**after, **{_BEFORE + key: text for key, text in kept.items()}}
             metadata = {**found["metadata"], "labels": {**labels, **mine}}
-            if self._written("PUT", self._path(wanted.name), {**found, "metadata": metadata, "data": wanted.data}):
-                return dict(before)
+            if self._written("PUT", self._path(wanted.name), {**found, "metadata": metadata, "data": data}):
+                return now, after
         raise ConflictError(f"Secret {wanted.name}: others change it all the time. Run the same command again.")
 
     def _let_go(self, name: str) -> None:
@@ -207,7 +250,7 @@ class RunSecrets:
             )
         labels = found["metadata"]["labels"]
         others = sorted({run for key, run in labels.items() if key.startswith(_USED_BY)} - {self.release})
-        if others and (found.get("data") or {}) != wanted.data:
+        if others and _parts(found)[0] != wanted.data:
             raise ConflictError(
                 f"{where}: run {', '.join(others)} uses it with other content. Give yours another name."
             )
@@ -260,8 +303,15 @@ def _texts(node: t.Any) -> Iterator[str]:
             yield from _texts(entry)
 
 
+def _parts(found: Document) -> tuple[_Data, _Data]:
+    """Return what a Secret holds, and what it held before the upgrade that is under way."""
+    data = found.get("data") or {}
+    before = {key.removeprefix(_BEFORE): text for key, text in data.items() if key.startswith(_BEFORE)}
+    return {key: text for key, text in data.items() if not key.startswith(_BEFORE)}, before
+
+
 def _is_ours(found: Document) -> bool:
-    return (found["metadata"].get("labels") or {}).get(_MANAGED) == _US
+    return ((found.get("metadata") or {}).get("labels") or {}).get(_MANAGED) == _US
 
 
 def _nested(key: str) -> str:

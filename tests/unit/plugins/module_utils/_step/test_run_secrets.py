@@ -97,6 +97,56 @@ def test_another_run_is_not_given_another_content() -> None:
     assert make(kube, "other-serve", "other", a={"k": "w"}) == ["a"]
 
 
+def upgrade(kube: FakeKube, **content: str) -> None:
+    of(kube, "digits-serve").make([Wanted(name="a", content=content)], upgrade=True)
+
+
+class Rendered(t.NamedTuple):
+    manifest: t.Any
+
+
+def test_an_upgrade_keeps_what_the_server_needs_until_it_is_ready() -> None:
+    kube = FakeKube()
+    make(kube, "digits-serve", a={"old": "1", "same": "2"}, b={"k": "v"})
+    upgrade(kube, same="3", new="4")
+    # What serves finds its keys, whenever its pods start.
+    assert (content(kube, "a") or {}).items() >= {"old": "1", "same": "3", "new": "4"}.items()
+    of(kube, "digits-serve").settle(t.cast(t.Any, Rendered([{"spec": {"secretName": "a"}}])))
+    assert content(kube, "a") == {"old": "1", "same": "3", "new": "4"}
+    # What nothing names any more is not kept.
+    assert content(kube, "b") is None
+
+
+def test_an_upgrade_that_is_taken_back_restores_the_content() -> None:
+    kube = FakeKube()
+    make(kube, "digits-serve", a={"old": "1", "same": "2"})
+    for token in ("3", "4"):
+        upgrade(kube, same=token)
+    of(kube, "digits-serve").restore()
+    assert content(kube, "a") == {"old": "1", "same": "2"}
+    # Nothing is restored twice.
+    make(kube, "digits-serve", a={"same": "5"})
+    of(kube, "digits-serve").restore()
+    assert content(kube, "a") == {"same": "5"}
+
+
+def test_a_controller_that_attaches_to_an_upgrade_forgets_nothing() -> None:
+    kube = FakeKube()
+    make(kube, "digits-serve", a={"old": "1"})
+    upgrade(kube, new="2")
+    assert make(kube, "digits-serve", a={"new": "3"}) == ["a"]
+    of(kube, "digits-serve").restore()
+    assert content(kube, "a") == {"old": "1"}
+
+
+def test_a_server_is_ready_though_its_secrets_cannot_be_tidied() -> None:
+    kube, said = FakeKube(), list[str]()
+    kube.fail[f"GET {SECRETS}"] = [(ForbiddenError("no list", status=403), False)]
+    secrets = RunSecrets(kube=kube, release="digits", helm_release="digits-serve", say=said.append)
+    secrets.settle(t.cast(t.Any, Rendered([])))
+    assert said == ["release digits-serve: its earlier Secrets are still there: no list"]
+
+
 FOREIGN = {"metadata": {"name": "a", "labels": {"app": "theirs"}}, "data": {"k": "djE="}}
 
 
