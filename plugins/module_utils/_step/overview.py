@@ -27,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     read,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import part
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import new_run_id
@@ -91,12 +92,24 @@ def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
 
 def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
     """Check a step's values against its chart, and its expressions."""
+    if step.values:
+        _refuse_secrets(chart, written.below(("values",)))
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
     for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
         if text is not None:
             with written.blamed((key,), key=key):
                 parse(text)
+
+
+def _refuse_secrets(chart: Chart, values: Source) -> None:
+    """Refuse a secret in the pipeline itself, which this returns to Ansible and so to every log of the play."""
+    for key in part(layers([values]), chart, "").secrets:
+        raise InvalidInputError(
+            f"{values.at(tuple(key.split('.')))}: {key}: a secret does not belong in a pipeline. Declare where "
+            "it comes from under secrets, and refer to it by {secretKeyRef: {name: …, key: …}}; or give it as "
+            "recipe_values."
+        )
 
 
 def _plain(pipeline: Pipeline) -> dict[str, t.Any]:

@@ -278,3 +278,16 @@ def test_the_overview_finds_a_mistake_in_any_step(tmp_path: Path, old: str, new:
         info(where)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_secret_is_not_written_in_a_pipeline(tmp_path: Path) -> None:
+    """What is in it is returned to Ansible, and stands in every log of the play."""
+    text = "name: x\nsteps:\n  - name: a\n    chart: data-prep/data-process\n    recipe: a.yaml\n    values:\n"
+    (tmp_path / "a.yaml").write_text("image: x\nprocess: {command: ['true']}\nhf_token: hunter22\n", encoding="utf-8")
+    (tmp_path / "pipeline.yaml").write_text(f"{text}      hf_token: hunter22\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"pipeline.yaml:7: hf_token: a secret does not belong") as caught:
+        info(tmp_path)
+    assert "hunter22" not in str(caught.value)
+    reference = "{secretKeyRef: {name: hf, key: token}}"
+    (tmp_path / "pipeline.yaml").write_text(f"{text}      hf_token: {reference}\n", encoding="utf-8")
+    assert "hunter22" not in json.dumps(info(tmp_path, recipe_values={"hf_token": "hunter22"}))
