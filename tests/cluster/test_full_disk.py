@@ -57,7 +57,7 @@ def fills_up(space: Space, disk: Disk) -> Play:
     disk.fill()
     space.open_gate()
     play.shows(f"{_FULL}; following goes on")
-    play.shows(f"{_FULL}; the workload has ended; its pods stay until the evidence is whole")
+    play.shows(f"{_FULL}; the step has ended; its pods stay until the evidence is whole")
     assert "Free space there." in play.text
     return play
 

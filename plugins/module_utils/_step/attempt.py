@@ -67,7 +67,13 @@ class Attempt:
             shown=task.logs,
             streams=task.log_streams,
         )
-        self.writer = Writer(task=task, clock=self.clock, say=self.say, lost=lambda: self.installer.lock.lost)
+        self.writer = Writer(
+            task=task,
+            clock=self.clock,
+            say=self.say,
+            lost=lambda: self.installer.lock.lost,
+            patient=self.entry.serving is None,
+        )
         self.session = Session(self.installer.kube, target, self.rules, self.journal, writer=self.writer)
 
     def begin(self) -> None:

@@ -64,6 +64,8 @@ class Session:
                 state = settle(state, [], self._rules, nodes=self._surroundings.nodes(suspects))
             self._observer.follow_logs(state)
             settled = True
+            if t.cast(Ending, state.ending).outcome == "ready":
+                self._writer.patient = False
         finally:
             self._observer.close(state, self._wait if settled else _never)
         for line in (*self._observer.screen.drain(), *gaps(self._observer.logs.files())):

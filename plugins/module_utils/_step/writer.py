@@ -19,18 +19,22 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 FOLLOWING = "following goes on, and what is missing is read again from the kubelet when there is room"
 KEEPING = (
-    "the workload has ended; its pods stay until the evidence is whole. After Ctrl-C the same command goes on from here"
+    "the step has ended; its pods stay until the evidence is whole. After Ctrl-C the same command goes on from here"
 )
 
 
 @dataclass(kw_only=True)
 class Writer:
-    """Writes the evidence of a step; `lost` tells whether another controller has taken over."""
+    """Writes the evidence of a step; `lost` tells whether another controller has taken over.
+
+    Only while it is `patient` is room waited for: not where pods stay anyway, nor where another revision has to serve.
+    """
 
     task: Task
     clock: Clock
     say: Callable[[str], None]
     lost: Callable[[], bool] = lambda: False
+    patient: bool = True
     _recorded: bool = field(default=False, init=False)
 
     def tell(self, at: float, meanwhile: str, *, every: float = REPEAT) -> None:
@@ -39,11 +43,8 @@ class Writer:
             self.say(f"{self.task.place}: {said}")
 
     def wait(self, meanwhile: str = KEEPING) -> bool:
-        """Say why the step does not go on although it could, and wait a little; return whether to wait any longer.
-
-        A step that is kept is not waited for: its pods stay, or an earlier revision has to serve again.
-        """
-        if self.task.keep or self.lost():
+        """Say why the step does not go on although it could, and wait a little; return whether to wait any longer."""
+        if not self.patient or self.lost():
             return False
         self.tell(self.clock.now(), meanwhile)
         self.clock.sleep(RETRY)
