@@ -31,9 +31,10 @@ options:
     description:
       - Secrets that no line, no file of the evidence and no result may show, however they are quoted, escaped or
         encoded; they are replaced by V(********).
-      - Values of the Kubernetes Secrets that the pods refer to (from 6 characters on), vaulted values among the task's
-        arguments, secrets of the kubeconfig, and values of the environment's variables that are called a token, a
-        password or the like, are taken out without being named.
+      - Also taken out are values of the Kubernetes Secrets that the pods refer to (from 6 characters on);
+        vaulted values among the task's arguments and the host's variables, if they were encrypted one by one and not as
+        a whole file; secrets of the kubeconfig; and values of the environment's variables that are called a token, a
+        password or the like.
     type: list
     elements: str
 """

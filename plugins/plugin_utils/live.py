@@ -13,8 +13,9 @@ import signal
 import threading
 import typing as t
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.parsing.vault import VaultHelper
@@ -35,6 +36,10 @@ _NO_ASYNC = (
 )
 # Extra variables by which AWX and Automation Controller tell who launched a job.
 _AWX_USERS = ("awx_user_name", "tower_user_name")
+# Variables that hold those of other hosts, or what a host told of itself.
+_OTHERS = frozenset({"hostvars", "vars", "groups", "ansible_facts"})
+# A vaulted variable that is shorter is a word, or a flag.
+_SHORTEST = 6
 # Seconds between two looks whether ansible-playbook still runs.
 _WATCHED = 0.5
 
@@ -105,7 +110,10 @@ class LiveAction(ActionBase):
         _die_with_parent()
         params = checked.validated_parameters
         if "redact" in self.SPEC:
-            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args)]
+            # What a task does not name may stand in another of its texts, or in what an earlier task made of it.
+            known = (value for name, value in task_vars.items() if name not in _OTHERS)
+            told = (text for value in known for text in _vaulted(value) if len(text) >= _SHORTEST)
+            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args), *told]
         context = Context(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
@@ -159,9 +167,10 @@ def _is_other(user: str | None) -> bool:
 
 
 def _vaulted(value: t.Any) -> Iterator[str]:
-    """Yield the strings in a task's arguments that came out of a vault."""
-    if isinstance(value, str):
-        if VaultHelper.get_ciphertext(value, with_tags=False) is not None:
+    """Yield the strings in a task's arguments or variables that came, or are to come, out of a vault."""
+    if VaultHelper.get_ciphertext(value, with_tags=False) is not None:
+        # Without its password it is in nothing that was made of it.
+        with suppress(AnsibleError):
             yield str(value)
     elif isinstance(value, Mapping):
         for entry in value.values():

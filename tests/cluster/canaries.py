@@ -152,8 +152,11 @@ for my $name (sort keys %all) {
   print "$name $_ ", $form{$_}->($text), "\n" for sort keys %form;
   my $half = int(length($text) / 2);
   print "$name split ", substr($text, 0, $half); select undef, undef, undef, 0.05; print substr($text, $half), "\n";
-  print STDERR "$name stderr $text\n";
 }
+# Of lines that are written to both at once nobody knows the order.
+select undef, undef, undef, 0.5;
+print STDERR "$_ stderr $all{$_}\n" for sort keys %all;
+select undef, undef, undef, 0.5;
 print "end of the canaries\n";
 open my $last, '>', '/dev/termination-log' or die $!;
 print $last "it failed with $all{env_1} and $all{url_0}\n";

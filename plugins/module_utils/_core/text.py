@@ -53,6 +53,11 @@ def clipped(line: bytes, width: int) -> str:
 
 
 def shown(value: t.Any, width: int = 60) -> str:
-    """Return a value of the user's as a message quotes it: on one line, and no longer than `width`."""
+    """Return a value of the user's as a message quotes it: on one line, and no longer than `width`.
+
+    Of a longer text only the beginning: it may be a secret, which is not recognised any more once it is cut off.
+    """
     text = repr(value[: width + 1] if isinstance(value, (str, bytes)) else value)
-    return text if len(text) <= width else f"{text[: width - 3]}..."
+    if len(text) <= width:
+        return text
+    return f"{text[: min(width, 24) - 3 if isinstance(value, str) else width - 3]}..."

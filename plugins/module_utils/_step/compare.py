@@ -27,8 +27,9 @@ def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
     """Return values and manifest before and after, in the form of Ansible's `diff`."""
     last = _last_evidence(ledger.read().get(task.step), task)
     contents = (
-        ("values.yaml", to_yaml(plan.values)),
-        ("manifest.yaml", to_yaml_stream(map(without_data, plan.manifest))),
+        # Secrets are taken out before: YAML breaks long lines, and so what is to be found in them.
+        ("values.yaml", to_yaml(task.mask.document(plan.values))),
+        ("manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest)),
     )
     return [_difference(name, last, after) for name, after in contents]
 
@@ -45,7 +46,7 @@ def what_changed(entry: Entry | None, task: Task, draft: Draft) -> str:
     if not before:
         # Something has, and it is not the chart; where it is, the values may have as well.
         return chart or ("values changed" if entry.chart_digest else "")
-    keys = list(_changed(yaml.safe_load(before), draft.values, ""))
+    keys = list(_changed(yaml.safe_load(before), task.mask.document(draft.values), ""))
     if not keys:
         return chart or "chart changed"
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""

@@ -23,7 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.marks import DIREC
 from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, Plan
 from ansible_collections.mlops.eks.plugins.module_utils._step.repeat import CHART, VALUES
 from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Tried
-from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import without_data
+from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import rendered, without_data
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
@@ -69,6 +69,9 @@ def write_draft(task: Task, draft: Draft) -> None:
 
 def write_plan(task: Task, plan: Plan) -> None:
     """Write what is going to be installed."""
+    # What the chart makes a Secret of, unless everybody can read it in the chart, is no part of its values to be kept.
+    known = [file.read_bytes() for _, file in files(plan.chart.path)]
+    task.mask.add(value for value in rendered(plan.manifest) if not any(value in content for content in known))
     write_draft(task, plan)
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 

@@ -15,6 +15,7 @@ import typing as t
 from collections.abc import Iterable
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import mode_of
 from ansible_collections.mlops.eks.plugins.module_utils._step.unstamp import Position
 
 DIRECTORY = ".marks"
@@ -65,6 +66,7 @@ def adopt(file: Path, uid: str, evidence: Iterable[Path]) -> Position:
     source = place / "logs" / file.name
     if source != file:
         shutil.copyfile(source, file)
+        file.chmod(mode_of(source) & mode_of(file))
     return position
 
 

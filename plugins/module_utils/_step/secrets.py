@@ -9,7 +9,7 @@ import base64
 import binascii
 import time
 import typing as t
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import MASKED, Mask
@@ -89,6 +89,15 @@ def references(spec: Document) -> Iterator[Reference]:
         for ref in filter(None, (source.get("secret") for source in sources)):
             name, keys = ref.get("secretName") or ref["name"], [entry["key"] for entry in ref.get("items") or ()]
             yield from (Reference(name, key, bool(ref.get("optional"))) for key in keys or [None])
+
+
+def rendered(manifest: Iterable[Document]) -> Iterator[bytes]:
+    """Yield what the Secrets of a manifest hold."""
+    for entry in manifest:
+        if entry.get("kind") == "Secret":
+            texts = [str(text).encode() for text in (entry.get("stringData") or {}).values()]
+            coded = [_decoded(str(text)) for text in (entry.get("data") or {}).values()]
+            yield from (value for value in (*texts, *coded) if len(value.strip()) >= SHORTEST)
 
 
 def without_data(entry: Document) -> Document:
