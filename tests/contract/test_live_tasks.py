@@ -79,7 +79,8 @@ def test_environment_reaches_what_the_engine_starts_and_nothing_else(play: Play,
         server.close()
     assert [result["failed"] for result in results] == [False] * 4
     tokens = [str(request.headers["Authorization"]).removeprefix("Bearer ") for request in server.requests]
-    assert tokens == ["train-1", "one-play", "two-play", "later-play", "own-play"]
+    # Some tasks ask more than once.
+    assert list(dict.fromkeys(tokens)) == ["train-1", "one-play", "two-play", "later-play", "own-play"]
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(play: Play) -> None:

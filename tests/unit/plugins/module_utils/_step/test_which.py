@@ -14,6 +14,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._step.controller import this_user
 from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_info, run_stop
 from ansible_collections.mlops.eks.plugins.module_utils._step.which import elsewhere, of_pipeline
+from ansible_collections.mlops.eks.plugins.modules.run_info import ARGUMENT_SPEC as INFO
+from ansible_collections.mlops.eks.plugins.modules.run_stop import ARGUMENT_SPEC as STOP
 
 Serve = Callable[[Answer], tuple[Server, Kube]]
 PIPELINE = "name: digits\nnamespace: team-a\nsteps: [{name: train, chart: data-prep/data-process}]\n"
@@ -69,31 +71,29 @@ def test_who_may_not_look_elsewhere_is_told_nothing(serve: Serve) -> None:
     assert elsewhere(kube, "digits") == ""
 
 
-def params(kube: Kube, **more: t.Any) -> dict[str, t.Any]:
-    common = {"kubeconfig": kube.kubeconfig, "context": None, "namespace": "team", "patience": 1.0, "redact": None}
-    return {**common, "pipeline": None, "release": None, "node_groups": [], **more}
+def params(kube: Kube, spec: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
+    defaults = {name: option.get("default") for name, option in spec.items()}
+    return {**defaults, "kubeconfig": kube.kubeconfig, "namespace": "team", "patience": 1.0, **more}
 
 
 def test_the_table_of_no_runs_says_where_there_are_some(serve: Serve) -> None:
     _, kube = serve(ledgers("team-a"))
-    found = run_info(params(kube, release="digits", all_namespaces=False))
+    found = run_info(params(kube, INFO, release="digits"))
     assert found["table"] == [
         "no run digits in namespace team. But run digits is in team-a: say which by namespace "
         "(playbooks: -e kube_namespace=team-a)."
     ]
-    assert (
-        "no runs in namespace team. But there are runs in team-a:"
-        in run_info(params(kube, all_namespaces=False))["table"][0]
-    )
+    assert "no runs in namespace team. But there are runs in team-a:" in run_info(params(kube, INFO))["table"][0]
 
 
 def test_a_stop_that_finds_nothing_says_where_it_is(serve: Serve, tmp_path: Path) -> None:
     _, kube = serve(ledgers("team-a"))
-    how = {"runs_dir": str(tmp_path), "helm_binary": None, "adopt": False}
     with pytest.raises(AbsentError, match=r"But run digits is in team-a: say which by namespace"):
-        run_stop(params(kube, release="digits", **how), cluster="c", check=True, say=lambda _: None)
+        run_stop(
+            params(kube, STOP, release="digits", runs_dir=str(tmp_path)), cluster="c", check=True, say=lambda _: None
+        )
     with pytest.raises(InvalidInputError, match="no run: say which to stop by 'release', or by the 'pipeline'"):
-        run_stop(params(kube, **how), cluster="c", check=True, say=lambda _: None)
+        run_stop(params(kube, STOP), cluster="c", check=True, say=lambda _: None)
 
 
 def test_a_user_is_whoever_typed_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
