@@ -24,7 +24,7 @@ extends_documentation_fragment:
   - mlops.eks._cluster
 options:
   timeout:
-    description: Seconds to wait for load balancers and volumes, and again for nodes.
+    description: Seconds to wait for load balancers and volumes, and again for nodes. V(0) for no limit.
     type: float
     default: 900
 """

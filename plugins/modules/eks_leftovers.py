@@ -42,9 +42,8 @@ options:
     elements: str
     default: []
   timeout:
-    description: Seconds to wait for what is there to be gone.
+    description: Seconds to wait for what is there to be gone. V(0) for no limit; when omitted, it is only looked at.
     type: float
-    default: 0
   fail:
     description: Whether to fail when something is left in the end, or could not be looked for.
     type: bool
@@ -114,7 +113,7 @@ ARGUMENT_SPEC = {
     "blocking": {"type": "bool", "default": False},
     "remove": {"type": "bool", "default": False},
     "known": {"type": "list", "elements": "str", "default": []},
-    "timeout": {"type": "float", "default": 0},
+    "timeout": {"type": "float"},
     "fail": {"type": "bool", "default": True},
     "show": {"type": "bool", "default": False},
 }

@@ -37,9 +37,9 @@ options:
     type: bool
     default: false
   timeout:
-    description: Seconds to wait for each file system.
+    description: Seconds to wait for each file system. V(0) for no limit. When they are over, the export goes on.
     type: float
-    default: 86400
+    default: 0
 """
 
 EXAMPLES = r"""
@@ -79,7 +79,7 @@ ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},
     **AWS,
     "discard_unexported": {"type": "bool", "default": False},
-    "timeout": {"type": "float", "default": 86400},
+    "timeout": {"type": "float", "default": 0},
 }
 
 

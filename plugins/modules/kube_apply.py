@@ -52,7 +52,7 @@ options:
         type: str
         required: true
   timeout:
-    description: Seconds to wait for the deployments.
+    description: Seconds to wait for the deployments. V(0) for no limit.
     type: float
     default: 180
   kubeconfig:

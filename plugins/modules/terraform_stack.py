@@ -92,12 +92,13 @@ options:
   lock_timeout:
     description:
       - Seconds to wait for another run on the same O(data_dir), and for the lock of the state. Terraform that outlived
-        its run is waited for as long as O(timeout) allows.
+        its run is waited for as long as O(timeout) allows. V(0) for no limit.
     type: float
     default: 60
   timeout:
     description:
       - Seconds after which the task fails. Terraform that applies goes on to its end; the same task follows it.
+        V(0) for no limit.
     type: float
     default: 7200
   heartbeat:

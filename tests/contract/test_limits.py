@@ -15,11 +15,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.mlops.eks.plugins.module_utils._aws.account import eks_leftovers
+from ansible_collections.mlops.eks.plugins.module_utils._aws.fsx_export import fsx_export
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._local.doors import kube_apply
+from ansible_collections.mlops.eks.plugins.module_utils._step import doors
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
 from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import waits
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.doors import terraform_stack
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLLOWING = ("helm_step", "workload_wait", "mpi_job_wait")
@@ -80,6 +85,25 @@ def test_what_makes_no_sense_is_refused(name: str, value: float) -> None:
     with pytest.raises(InvalidInputError) as caught:
         limits.check(params(**{name: value}))
     assert str(caught.value).startswith(f"{name}: expected a number from {least} to 1000000000, found ")
+
+
+@pytest.mark.parametrize(
+    ("engine", "how"),
+    [
+        (doors.helm_step, {"cluster": "c", "check": False, "diff": False}),
+        (doors.workload_wait, {"cluster": "c"}),
+        (doors.cluster_cleanup, {"cluster": "c", "check": False}),
+        (terraform_stack, {"cluster": "c", "check": False, "diff": False}),
+        (eks_leftovers, {"check": False}),
+        (fsx_export, {"check": False}),
+        (kube_apply, {"check": False}),
+    ],
+)
+def test_nothing_is_asked_with_a_limit_that_makes_no_sense(engine: t.Any, how: dict[str, t.Any]) -> None:
+    said: list[str] = []
+    with pytest.raises(InvalidInputError, match="timeout: expected a number from 0 to 1000000000, found -1"):
+        engine({"redact": None, "timeout": -1}, say=said.append, **how)
+    assert said == []
 
 
 def test_at_least_one_log_is_read() -> None:

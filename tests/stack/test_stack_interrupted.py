@@ -145,7 +145,7 @@ def test_a_state_that_could_not_be_written_is_written_by_the_next_run(stack: Sta
 def test_somebody_elses_lock_is_respected(stack: Stack, bucket: Bucket) -> None:
     held = {"ID": "4711", "Operation": "OperationTypeApply", "Who": "you@desktop", "Created": "2026-11-21T09:15:02.5Z"}
     bucket.write(bucket.LOCK, json.dumps(held))
-    refused = stack.refused(backend=bucket.backend, lock_timeout=0)
+    refused = stack.refused(backend=bucket.backend, lock_timeout=0.1)
     assert "you@desktop has locked the state for apply since 2026-11-21" in refused
     assert f"'{stack.data}/run force-unlock 4711'" in refused
     assert bucket.has(bucket.LOCK)

@@ -16,6 +16,7 @@ import typing as t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 
@@ -271,7 +272,9 @@ def checked(module: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(entry)
         def run(*args: P.args, **kwargs: P.kwargs) -> R:
             CLUSTER.check("host", kwargs.get("cluster"))
-            check_options(module, t.cast(Mapping[str, t.Any], args[0]))
+            params = t.cast(Mapping[str, t.Any], args[0])
+            check_options(module, params)
+            limits.check(params)
             return entry(*args, **kwargs)
 
         return run

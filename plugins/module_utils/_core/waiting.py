@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import unlimited
 
 # Seconds after which it is said again what is waited for.
 _HEARTBEAT = 60.0
 
 
 class Waiting:
-    """A wait of at most `timeout` seconds; between two looks it pauses for 1 s at first and `slowest` s in the end."""
+    """A wait of at most `timeout` seconds, 0 for no limit; its pauses grow from 1 s to `slowest` s."""
 
     def __init__(self, say: Callable[[str], None], clock: Clock, timeout: float, *, slowest: float = 15.0) -> None:
         self._say, self._clock, self._slowest = say, clock, slowest
-        self.timeout = timeout
+        self.timeout = unlimited(timeout)
         self._begun = self._told = clock.now()
         self._said, self._pause = "", 1.0
 

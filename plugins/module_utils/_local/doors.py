@@ -10,6 +10,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
@@ -105,7 +106,7 @@ def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
         kustomization=params["kustomization"] or {},
         patches=params["patches"],
         deployments=params["deployments"],
-        timeout=params["timeout"],
+        timeout=limits.unlimited(params["timeout"]),
     )
     return addon.ensure(wanted, kubectl, check=check, say=say)
 

@@ -61,9 +61,8 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
     `notice` is told when the cluster does not answer for some seconds; `mask` gets to know the login's secrets.
 
     Raises:
-        InvalidInputError: no kubeconfig was given, or it cannot be used; or a limit is none.
+        InvalidInputError: no kubeconfig was given, or it cannot be used.
     """
-    limits.check(params)
     if not params["kubeconfig"]:
         raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
     mask.add(secrets_of(params["kubeconfig"], params["context"]))

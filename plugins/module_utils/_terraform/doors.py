@@ -9,6 +9,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted, secrets_in
@@ -16,6 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.stack import 
 
 _PATHS = ("source", "data_dir", "outputs_file")
 _MAPPINGS = ("variables", "env")
+_LIMITS = ("timeout", "lock_timeout", "heartbeat")
 
 
 @redacted
@@ -25,6 +27,7 @@ def terraform_stack(
 ) -> dict[str, t.Any]:
     """Bring one stack to the state wanted; what is in `redact`, or sensitive, is neither printed nor returned."""
     given = {key: value for key, value in params.items() if key != "redact"}
+    given |= {key: limits.unlimited(params[key]) for key in _LIMITS}
     given |= {key: _path(params[key]) for key in _PATHS} | {key: params[key] or {} for key in _MAPPINGS}
     for settings in (given["env"], given["backend"] or {}):
         mask.add(secrets_in(settings))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import shlex
 import typing as t
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.limits import MOST
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import lock as state_lock
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import providers
@@ -136,7 +138,7 @@ class Program:
         kept = self.data / ERRORED
         if not kept.is_file():
             return False
-        self._ask("state", "push", f"-lock-timeout={self.lock_timeout:g}s", str(kept))
+        self._ask("state", "push", _lock_timeout(self.lock_timeout), str(kept))
         kept.unlink()
         return True
 
@@ -170,7 +172,7 @@ class Program:
     ) -> int:
         """Run a command and return its code, one of `good`; wait `patience` seconds for the lock of the state."""
         progress = Progress(heartbeat=self.heartbeat, total=total)
-        argv = [self.binary.path, words[0], f"-lock-timeout={patience:g}s", *words[1:]]
+        argv = [self.binary.path, words[0], _lock_timeout(patience), *words[1:]]
         # What a former command did is asked before its record is overwritten.
         former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not running(self.data / name)]
         ended = follow(
@@ -203,15 +205,21 @@ class Program:
                 [f"a run of this machine was killed and left the state locked ({held.identifier}); unlocking it"]
             )
             self._ask("force-unlock", "-force", held.identifier)
-        elif patience or not self.lock_timeout:
+        elif patience:
             raise state_lock.refusal(held, subject=subject, program=self.wrapper, now=now)
         else:
-            self._tell([f"{held.sentence(now)}; waiting for it, for {human(self.lock_timeout)} at most"])
+            most = f", for {human(self.lock_timeout)} at most" if self.lock_timeout < math.inf else ""
+            self._tell([f"{held.sentence(now)}; waiting for it{most}"])
         return True
 
     def _tell(self, lines: Sequence[str]) -> None:
         for line in lines:
             self.say(f"{self.name} | {line}")
+
+
+def _lock_timeout(seconds: float) -> str:
+    """Return how long Terraform is to wait for the lock of the state; it has no word for ever."""
+    return f"-lock-timeout={min(seconds, MOST):f}s"
 
 
 def _resources(module: Mapping[str, t.Any]) -> Iterator[Mapping[str, t.Any]]:

@@ -46,7 +46,7 @@ def tagged(kind: str, tags: dict[str, str]) -> list[dict[str, t.Any]]:
 
 def ask(*, check: bool = False, **params: t.Any) -> dict[str, t.Any]:
     given = {
-        "name": "demo", "region": REGION, "profile": None, "blocking": False, "remove": False, "timeout": 0.0,
+        "name": "demo", "region": REGION, "profile": None, "blocking": False, "remove": False, "timeout": None,
         "known": [], "fail": False, "show": False,
     }  # fmt: skip
     said: list[str] = []

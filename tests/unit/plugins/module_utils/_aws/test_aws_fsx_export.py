@@ -134,7 +134,7 @@ def test_the_export_of_an_interrupted_run_is_followed(account: Account) -> None:
     system = account.file_system("demo-fsx")
     account.associate(system, "/", "s3://data/a")
     with pytest.raises(ConflictError, match=r"it goes on\. Run the same command again"):
-        account.export(timeout=0.0)
+        account.export(timeout=1.0)
     account.export()
     assert len(fsx_tasks.TASKS) == 1
     assert any("follows the export" in line for line in account.said)
