@@ -27,7 +27,7 @@ LARGEST = 1 << 20
 # What a value costs beside its characters.
 _EACH = 16
 # Levels of mappings and lists in each other; Kubernetes' own objects have less than twenty.
-_DEEPEST = 64
+DEEPEST = 64
 
 
 class Extent(t.NamedTuple):
@@ -83,8 +83,8 @@ class Nodes(Composer, Values, Meanings):
         if extent.size > LARGEST:
             said = f"with its aliases written out it is larger than {LARGEST >> 20} MiB. Use fewer aliases."
             raise self.refusal(event, said)
-        if extent.height > _DEEPEST:
-            raise self.refusal(event, f"values are nested more than {_DEEPEST} levels deep. Make them flatter.")
+        if extent.height > DEEPEST:
+            raise self.refusal(event, f"values are nested more than {DEEPEST} levels deep. Make them flatter.")
 
     def refusal(self, place: yaml.Event | yaml.Node, said: str) -> InvalidInputError:
         """Return the error that something is wrong at a place."""

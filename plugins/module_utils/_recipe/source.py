@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from yaml.reader import Reader
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import TAG
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.reader import LARGEST, Nodes, nodes
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.reader import DEEPEST, LARGEST, Nodes, nodes
 
 KeyPath = tuple[str | int, ...]
 
@@ -56,6 +57,28 @@ class Source:
             data = data[part]
         lines = {key[len(path) :]: line for key, line in self.lines.items() if key[: len(path)] == path}
         return Source(name=self.name, data=data, lines=lines)
+
+
+def inline(name: str, data: t.Mapping[str, t.Any]) -> Source:
+    """Return values that are in no file but in the option `name`, within the bounds of a file.
+
+    Raises:
+        InvalidInputError: they are too large, or nested too deeply.
+    """
+    try:
+        length = len(json.dumps(data, default=str))
+    except (RecursionError, ValueError):
+        length = -1
+    if length > LARGEST:
+        raise InvalidInputError(f"{name}: larger than {LARGEST >> 20} MiB. Large data belongs on /fsx or /efs.")
+    if length < 0 or _deeper(data, DEEPEST):
+        raise InvalidInputError(f"{name}: values are nested more than {DEEPEST} levels deep. Make them flatter.")
+    return Source(name=name, data=dict(data))
+
+
+def _deeper(value: t.Any, levels: int) -> bool:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return levels < 0 or any(_deeper(one, levels - 1) for one in inside)
 
 
 def load(path: Path, *, called: str | None = None, empty: bool = False) -> Source:

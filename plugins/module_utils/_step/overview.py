@@ -28,7 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import part
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 from ansible_collections.mlops.eks.plugins.module_utils._step.task import new_run_id
 
@@ -47,7 +47,7 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     release = params["release"] or pipeline.name
     check_release(release)
     chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
-    over = [Source(name="recipe_values", data=params["recipe_values"])] if params["recipe_values"] else []
+    over = [inline("recipe_values", params["recipe_values"])] if params["recipe_values"] else []
     charts = {}
     for index, step in enumerate(pipeline.steps):
         written = source.below(("steps", index))

@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import Parted, demand_references, part
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 from ansible_collections.mlops.eks.plugins.module_utils._step.manifest import read_manifest
 from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import SHORTEST
@@ -83,7 +83,7 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     """
     sources = [load(Path(name)) for name in task.recipes]
     if task.values:
-        sources.append(Source(name="values", data=dict(task.values)))
+        sources.append(inline("values", task.values))
     layered, secret = layers(sources), f"{task.helm_release}-secrets"
     parted = part(layered, chart, secret)
     # Known before anything is said of the values.

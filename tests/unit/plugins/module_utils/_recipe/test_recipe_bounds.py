@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import la
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import read
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import parse
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, parse
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,18 @@ def test_a_pipeline_of_too_many_steps(tmp_path: Path) -> None:
     (tmp_path / "pipeline.yaml").write_text(yaml.safe_dump({"name": "a", "steps": steps}), encoding="utf-8")
     with pytest.raises(InvalidInputError, match=r"pipeline.yaml:\d+: steps: expected at most 100 steps, found 101\."):
         read(tmp_path)
+
+
+def test_values_that_are_in_no_file_have_the_bounds_of_one() -> None:
+    assert inline("values", {"a": [1, {"b": 2}]}).data == {"a": [1, {"b": 2}]}
+    with pytest.raises(InvalidInputError, match=r"^recipe_values: larger than 1 MiB"):
+        inline("recipe_values", {"a": "x" * 2**20})
+    for levels in (70, 100_000):
+        deep: dict[str, t.Any] = {}
+        for _ in range(levels):
+            deep = {"a": deep}
+        with pytest.raises(InvalidInputError, match=r"^values: values are nested more than 64 levels deep"):
+            inline("values", deep)
 
 
 def _chart(path: Path) -> Path:
