@@ -118,7 +118,7 @@ def _in_the_way(setting: Setting) -> Iterator[Episode]:
             took = time.monotonic() - play.started
             wrong = [*_outcome(space, "failed"), *_left(space)]
             cause = space.record("train")["cause"]
-            if cause["reason"] != "StuckTerminating" or "kubectl delete pod stuck" not in cause["remedy"]:
+            if cause["reason"] != "StuckTerminating" or "example.com/stays" not in cause["remedy"]:
                 wrong.append(f"the cause is {cause}")
         finally:
             let_go = json.dumps({"metadata": {"finalizers": None}})

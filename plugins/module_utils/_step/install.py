@@ -64,7 +64,8 @@ class Installer:
     def revisions_at_rest(self) -> list[Release]:
         """Return the same once no Helm works on the release; one may have outlived its controller.
 
-        A release whose Secrets somebody deleted while its step was under way counts too, if what it made is there.
+        A release whose Secrets somebody deleted while its step was under way counts too, if what it made is there. What
+        a server consists of Helm takes over when it is installed again.
         """
         return await_helm(self.revisions, clock=self.clock, say=self.say) or [
             Release(
@@ -76,7 +77,7 @@ class Installer:
                 run=self.task.release,
             )
             for entry in self._entries()
-            if entry.going and orphans.find(self.kube, entry.helm_release, entry.objects)
+            if entry.going and not self.task.keep and orphans.find(self.kube, entry.helm_release, entry.objects)
         ]
 
     def demand_names(self) -> None:

@@ -28,6 +28,8 @@ _BETWEEN = 60.0
 _SOONEST, _LATEST = 0.2, 2.0
 # Pods, and nodes, that a message names.
 _NAMED = 4
+# The finalizer of every Job's pod, which the Job controller takes away by itself.
+_JOBS_OWN = "batch.kubernetes.io/job-tracking"
 
 
 def await_helm(look: Callable[[], list[Release]], *, clock: Clock, say: Callable[[str], None]) -> list[Release]:
@@ -108,12 +110,15 @@ class Leftovers:
         beyond = self._waited - self._grace
         if beyond < 0:
             return f"{named(self._left)}; their grace period allows {human(-beyond)} more"
-        until = (
-            f"for {human(self._limit - beyond)} more (leftover_grace)" if self._limit < math.inf else "without limit"
-        )
-        return f"{self._places()}; their grace period is over, and they are waited for {until}. {self._remedy()}"
+        more = f"at most {human(self._limit - beyond)} more (leftover_grace)"
+        until = more if self._limit < math.inf else "without limit"
+        return f"{self._places()}; their grace period is over, and the step waits {until}. {self._remedy()}"
 
     def _remedy(self) -> str:
+        held = {one for pod in self._left for one in pod["metadata"].get("finalizers") or ()} - {_JOBS_OWN}
+        if held:
+            # Not even the deletion by force removes such a pod.
+            return f"Whatever set its finalizers must remove them: {', '.join(sorted(held))}."
         names = " ".join(map(pod_view.name, self._left[:_NAMED]))
         force = f"kubectl delete pod {names} --namespace {self._kube.namespace} --force"
         return (

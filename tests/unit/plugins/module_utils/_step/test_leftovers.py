@@ -139,6 +139,16 @@ def test_a_node_that_may_not_be_read_or_is_gone_is_named_all_the_same(tmp_path: 
     assert "old-1 on node node-7." in found.run.run()["cause"]["message"]
 
 
+def test_who_keeps_a_pod_on_a_node_that_is_well_is_named(tmp_path: Path, clock: FakeClock) -> None:
+    found = stage(tmp_path, clock, HELM, waits=Waits(leftover=1))
+    conditions = [{"type": "Ready", "status": "True"}]
+    found.kube.put(NODE, {"metadata": {"name": "node-7"}, "status": {"conditions": conditions}})
+    put(found, grace=0, finalizers=["batch.kubernetes.io/job-tracking", "example.com/stays"])
+    cause = found.run.run()["cause"]
+    assert "old-1 on node node-7, which is ready." in cause["message"]
+    assert cause["remedy"] == "Whatever set its finalizers must remove them: example.com/stays."
+
+
 @pytest.mark.parametrize(("limits", "reason"), [({"timeout": 300}, "Timeout"), ({"pending": 200}, "PendingTimeout")])
 def test_a_limit_of_the_user_holds_while_they_are_waited_for(
     tmp_path: Path, clock: FakeClock, limits: dict[str, float], reason: str
@@ -156,7 +166,7 @@ def test_without_limit_they_are_waited_for_as_long_as_it_takes(
     found = stage(tmp_path, clock, HELM, waits=Waits(leftover=math.inf))
     goes(found, clock, put(found, grace=0), 30000)
     assert found.run.run()["outcome"] == "succeeded"
-    assert any("they are waited for without limit" in line for line in found.said)
+    assert any("the step waits without limit" in line for line in found.said)
 
 
 def test_a_run_that_is_stopped_meanwhile_ends_within_seconds(tmp_path: Path, clock: FakeClock) -> None:
