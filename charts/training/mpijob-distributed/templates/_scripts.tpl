@@ -39,7 +39,9 @@ done </etc/mpi/hostfile
 {{- $args = append $args (include "common.evaluate" (merge (dict "text" (toString .)) $how)) }}
 {{- end }}
 {{- $words := concat (list .Values.mpirun.command "-np" $ranks) $args (list "/bin/bash" "/etc/config/train-script.sh") }}
-{{- $ssh := printf "export %s=\"$%s -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR\"" $implementation.ssh $implementation.ssh }}
+{{- /* ssh notices within four minutes that a worker's node is silent, and mpirun by that: it would wait for ever, and not end when it is told to. */}}
+{{- $options := "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ServerAliveInterval=60 -o ServerAliveCountMax=4" }}
+{{- $ssh := printf "export %s=\"$%s %s\"" $implementation.ssh $implementation.ssh $options }}
 {{- include "common.script" (dict
       "root" . "git" dict "done" "Training"
       "before" (printf "%s\n%s" (include "mpijob-distributed.awaitWorkers" .) $ssh)
