@@ -19,8 +19,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Nod
 
 # Lines that tell how an attempt or a step has ended, and what comes next.
 ENDED = r"(failed|timed_out|succeeded|lost|cancelled) after|attempt \d+ begins"
-# Seconds in which a step that is tried again after a loss must have ended: it takes its time twice.
-_TWICE = 480.0
+# Seconds in which a step that is tried again after a loss must have ended: it takes its time twice, and the mpirun of
+# the first attempt may need five minutes to notice that a rank cannot be told to end.
+_TWICE = 900.0
 # Seconds that the pods of the next two rows may take to end; on a node that is lost nobody sees them do it.
 _LONG, _SHORT, _LIMIT = 600, 40, 20
 # No need to wait for what is sure to be lost.
@@ -91,7 +92,7 @@ def _saving(seconds: int) -> Training:
 
 def _retried(setting: Setting) -> Result:
     """Lose a node for good: the retry begins when its pods are gone with it, long before their grace period is over."""
-    with under_way(setting, _saving(_LONG), **_QUICK, retries=1, retry_backoff=1, timeout=900) as scene:
+    with under_way(setting, _saving(_LONG), **_QUICK, retries=1, retry_backoff=1, timeout=1800) as scene:
         node, _ = scene.victim()
         _terminate(scene.cluster, node)
         violations = ended(scene, rc=0, seconds=_TWICE)
@@ -110,7 +111,7 @@ def _retried(setting: Setting) -> Result:
 
 def _no_room(setting: Setting) -> Result:
     """Cut a node off and leave it so: the retry waits for its pods, and then the step has failed."""
-    limits = {**_QUICK, "retries": 1, "retry_backoff": 1, "leftover_grace": _LIMIT, "timeout": 900}
+    limits = {**_QUICK, "retries": 1, "retry_backoff": 1, "leftover_grace": _LIMIT, "timeout": 1800}
     with under_way(setting, _saving(_SHORT), **limits) as scene:
         node, member = scene.victim()
         scene.cluster.cut(node)

@@ -110,8 +110,8 @@ class Leftovers:
         beyond = self._waited - self._grace
         if beyond < 0:
             return f"{named(self._left)}; their grace period allows {human(-beyond)} more"
-        more = f"at most {human(self._limit - beyond)} more (leftover_grace)"
-        until = more if self._limit < math.inf else "without limit"
+        limited = self._limit < math.inf
+        until = f"at most {human(self._limit - beyond)} more (leftover_grace)" if limited else "without limit"
         return f"{self._places()}; their grace period is over, and the step waits {until}. {self._remedy()}"
 
     def _remedy(self) -> str:

@@ -39,7 +39,7 @@ done </etc/mpi/hostfile
 {{- $args = append $args (include "common.evaluate" (merge (dict "text" (toString .)) $how)) }}
 {{- end }}
 {{- $words := concat (list .Values.mpirun.command "-np" $ranks) $args (list "/bin/bash" "/etc/config/train-script.sh") }}
-{{- /* ssh notices within four minutes that a worker's node is silent, and mpirun by that: it would wait for ever, and not end when it is told to. */}}
+{{- /* ssh notices within four minutes that a worker's node is silent; stop.sh counts on that. */}}
 {{- $options := "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ServerAliveInterval=60 -o ServerAliveCountMax=4" }}
 {{- $ssh := printf "export %s=\"$%s %s\"" $implementation.ssh $implementation.ssh $options }}
 {{- include "common.script" (dict
@@ -63,7 +63,20 @@ if [ "$(</proc/1/comm)" = bash ]; then
   kill -TERM 1
   # Where the launcher alone has to go, its mpirun is left to tell the ranks. The ssh it works through has to stay until then.
   (
-    sleep {{ max 0 (sub $grace 10) }}
+    heard='' quiet=0
+    for ((left = {{ max 0 (sub $grace 10) }}; left > 0 && quiet < 10; left--)); do
+      sleep 1
+      found=''
+      for process in /proc/[0-9]*; do
+        if [ "$(<"$process/comm")" = ssh ]; then
+          heard=yes found=yes
+        fi
+      done
+      # With no ssh left mpirun waits for a rank that will never answer, as its node was lost.
+      if [ "$heard" ] && [ -z "$found" ]; then
+        quiet=$((quiet + 1))
+      fi
+    done
     for process in /proc/[0-9]*; do
       pid="${process#/proc/}"
       if [ "$pid" != 1 ] && [ "$pid" != "$BASHPID" ] && [ "$(<"$process/comm")" != ssh ]; then
