@@ -38,7 +38,7 @@ _REASONS = {
     "replace_by_request": "asked for",
     "replace_by_triggers": "replace_triggered_by",
     "delete_because_no_resource_config": "no longer in the stack",
-    "delete_because_no_module": "its module is no longer in the stack",
+    "delete_because_no_module": "its key or module is no longer in the stack",
     "delete_because_count_index": "count is smaller",
     "delete_because_each_key": "its key is gone from for_each",
     "delete_because_enabled_false": "its lifecycle.enabled is false",
