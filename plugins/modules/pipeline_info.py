@@ -33,6 +33,12 @@ options:
   recipe_values:
     description: Values merged over the recipes of the chosen steps, to be checked with them.
     type: dict
+  redact:
+    description:
+      - Secrets that no error may show, beside vaulted values. What is returned is the input of other tasks, and holds
+        the values as they are.
+    type: list
+    elements: str
   allow_lookup:
     description:
       - Whether templates in values may call C(lookup), which reads any object that whoever runs the play may read, or
@@ -82,6 +88,7 @@ ARGUMENT_SPEC = {
     "recipe_values": {"type": "dict"},
     "release": {"type": "str"},
     "allow_lookup": {"type": "bool", "default": False},
+    "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 
 

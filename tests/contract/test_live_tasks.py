@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible.parsing.vault import VaultLib, VaultSecret
 from fakes.http import Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ PIPELINE = "recipes/demo/digits"
 def play(tmp_path: Path) -> Play:
     """Run tasks, which may fail, on this machine; return their results."""
 
-    def run(*tasks: Task, **keywords: t.Any) -> list[dict[str, t.Any]]:
+    def run(*tasks: Task, arguments: tuple[str, ...] = (), **keywords: t.Any) -> list[dict[str, t.Any]]:
         named = [{**task, "register": f"task_{index}", "ignore_errors": True} for index, task in enumerate(tasks)]
         results = ", ".join(f"task_{index}" for index in range(len(tasks)))
         content = "{{ [" + results + "] | to_json }}"
@@ -42,7 +43,7 @@ def play(tmp_path: Path) -> Play:
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local"]
         variables = {"ansible_python_interpreter": sys.executable}
         done = subprocess.run(
-            [*command, "-e", json.dumps(variables), str(tmp_path / "play.yml")],
+            [*command, *arguments, "-e", json.dumps(variables), str(tmp_path / "play.yml")],
             cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "AWS_PROFILE": "own"}, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
@@ -81,6 +82,26 @@ def test_environment_reaches_what_the_engine_starts_and_nothing_else(play: Play,
     tokens = [str(request.headers["Authorization"]).removeprefix("Bearer ") for request in server.requests]
     # Some tasks ask more than once.
     assert list(dict.fromkeys(tokens)) == ["train-1", "one-play", "two-play", "later-play", "own-play"]
+
+
+def test_no_error_shows_a_vaulted_variable_nor_what_is_made_of_it(play: Play, tmp_path: Path) -> None:
+    """`train.yml` checks all values before any cluster is asked: what is wrong is quoted."""
+    password = tmp_path / "password"
+    password.write_text("of a vault", encoding="utf-8")
+    vault = VaultLib([("default", VaultSecret(b"of a vault"))])
+    lines = vault.encrypt("hunter2/of the vault").decode().splitlines()
+    text = "\n".join(["token: !vault |", *(f"  {line}" for line in lines), "other: named/secret"])
+    (tmp_path / "variables.yml").write_text(text, encoding="utf-8")
+
+    def read(value: str, **more: t.Any) -> Task:
+        return {READ: {"pipeline": PIPELINE, "recipe_values": {"resources": value}, **more}}
+
+    results = play(
+        read("{{ token }}"), read("u:{{ token | urlencode }}"), read("{{ other }}", redact=["{{ other }}"]),
+        vars_files=[str(tmp_path / "variables.yml")], arguments=("--vault-password-file", str(password)),
+    )  # fmt: skip
+    said = [result["msg"] for result in results]
+    assert ["found '********'" in said[0], "found 'u:********'" in said[1], "found '********'" in said[2]] == [True] * 3
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(play: Play) -> None:

@@ -60,4 +60,6 @@ def test_a_line_is_clipped_with_a_mark(line: bytes, shown: str) -> None:
 def test_what_the_user_wrote_is_quoted_on_one_short_line() -> None:
     assert shown("a\nb") == "'a\\nb'"
     assert shown({"a": [1]}) == "{'a': [1]}"
+    # A secret that is cut off is not recognised any more.
+    assert shown("s" * 59) == "'" + "s" * 20 + "..."
     assert shown("x" * 100, 10) == "'xxxxxx..."

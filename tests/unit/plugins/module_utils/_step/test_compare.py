@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fakes.kube import FakeKube
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, Origin
 from ansible_collections.mlops.eks.plugins.module_utils._step.compare import differences, what_changed
 from ansible_collections.mlops.eks.plugins.module_utils._step.decide import decide
@@ -77,6 +79,16 @@ def test_without_the_evidence_nothing_is_claimed(stage: tuple[Ledger, Task]) -> 
     assert changed(stage, BEFORE) == ""
     before = differences(*stage, t.cast(Plan, Seen(BEFORE)))[0]
     assert (before["before"], before["before_header"]) == ("", "values.yaml (no earlier run on this controller)")
+
+
+def test_a_secret_that_yaml_breaks_over_lines_is_not_shown(stage: tuple[Ledger, Task]) -> None:
+    """Nor is a value called changed because a secret was taken out of what was kept of it."""
+    words = "correct horse battery staple " * 8 + "end1"
+    task = replace(stage[1], mask=Mask([words]))
+    keep(task, "phrase: '********'\n")
+    shown = differences(stage[0], task, t.cast(Plan, Seen({"phrase": words})))[0]
+    assert shown["after"] == "phrase: '********'\n"
+    assert what_changed(entry(), task, t.cast(Plan, Seen({"phrase": words}))) == "chart changed"
 
 
 MOVED = "chart changed from app 1.0.0 (sha256:000000000000) to app 1.0.0 (sha256:111111111111)"

@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.secrets import (
     Reference,
     Secrets,
     references,
+    rendered,
     without_data,
 )
 
@@ -110,6 +111,11 @@ def test_a_secret_that_is_gone_is_said_unless_it_is_optional() -> None:
     spec = {"containers": [{**SPEC["containers"][0], "env": [*SPEC["containers"][0]["env"], optional]}]}
     Secrets(FakeKube(), Mask(), notes.append).look(pod("1", spec, starts=1))
     assert notes == ["Secret one: it is gone, and its values cannot be taken out of the logs"]
+
+
+def test_what_a_chart_makes_a_secret_of_is_known() -> None:
+    secret = {"kind": "Secret", "data": {"a": "cGFzc3dvcmQx"}, "stringData": {"b": "token-1", "c": "on"}}
+    assert list(rendered([{"kind": "ConfigMap", "data": {"x": "anything"}}, secret])) == [b"token-1", b"password1"]
 
 
 def test_a_manifest_shows_only_the_keys_of_a_secret() -> None:
