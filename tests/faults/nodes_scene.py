@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from fault import Result, Setting
 from nodes_cluster import three_nodes
-from nodes_steps import Training, leader_ticks
+from nodes_steps import Training
 from plays import Play
-from samples import shown_ticks
+from samples import shown_ticks, ticks
 from shown import lines
 from space import Space, fresh
 from three import Three
@@ -78,7 +78,9 @@ def ended(scene: Scene, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
 
 def result(scene: Scene, violations: list[str], seconds: float, pattern: str) -> Result:
     """Return what came of the fault; shown were the lines in which `pattern` is found."""
-    archived = len(leader_ticks(scene.space, scene.training))
+    # Those of earlier attempts as well, which are printed, too.
+    logs = scene.space.evidence("train").rglob(f"logs/*{scene.training.leader}*.log")
+    archived = sum(len(ticks(log.read_text(encoding="utf-8").splitlines())) for log in logs)
     files = sum(path.is_file() for path in scene.space.evidence("train").rglob("*"))
     return Result(
         injected=1,
