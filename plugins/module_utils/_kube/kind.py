@@ -26,6 +26,8 @@ _OPERATORS = {
 }
 # Seconds in which an operator has looked at a changed object again, also a busy one.
 _AGAIN = 30.0
+# What a Deployment says of pods that do not become ready in time.
+NEVER_READY = "ProgressDeadlineExceeded"
 # Reasons of a failure that somebody ordered: no container is to blame.
 ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 

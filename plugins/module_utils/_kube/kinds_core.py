@@ -14,6 +14,7 @@ import re
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition, is_true
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import (
+    NEVER_READY,
     PENDING,
     READY,
     RUNNING,
@@ -40,7 +41,7 @@ def _deployment(entry: Document) -> Verdict:
     if behind(entry):
         return PENDING
     progressing = condition(entry, "Progressing") or {}
-    if progressing.get("reason") == "ProgressDeadlineExceeded":
+    if progressing.get("reason") == NEVER_READY:
         return failed(entry, "Progressing")
     seen, wanted = status(entry), entry["spec"].get("replicas", 1)
     counts = [seen.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas")]

@@ -185,6 +185,14 @@ def _since(found: Document) -> float | None:
     return from_iso(found["lastTransitionTime"]) if found.get("lastTransitionTime") else None
 
 
+def scheduled(pod: Document) -> float | None:
+    """Return when it was given a node, in seconds since the epoch, or `None` while it has none."""
+    if node(pod) is None:
+        return None
+    found = condition(pod, "PodScheduled") or {}
+    return from_iso(found["lastTransitionTime"]) if found.get("lastTransitionTime") else created(pod)
+
+
 def unschedulable(pod: Document) -> str | None:
     """Return what the scheduler says when it found no node, else `None`."""
     for entry in (pod.get("status") or {}).get("conditions") or []:

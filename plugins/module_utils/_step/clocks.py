@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import NEVER_READY
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Wrote
 from ansible_collections.mlops.eks.plugins.module_utils._step.progress import read
@@ -60,7 +61,8 @@ def _runs(state: State, rules: Rules) -> bool:
 def standing(state: State) -> str:
     """Return what the workload does now, in a word: its status may lag behind its pods."""
     going = "running" if state.runs else "pending"
-    return going if state.verdict.state in ("pending", "running") else state.verdict.state
+    doubtful = state.verdict.reason == NEVER_READY
+    return going if doubtful or state.verdict.state in ("pending", "running") else state.verdict.state
 
 
 def overdue(state: State, at: float, rules: Rules) -> Cause | None:

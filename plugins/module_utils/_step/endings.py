@@ -10,7 +10,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import ORDERED
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kind import NEVER_READY, ORDERED
 from ansible_collections.mlops.eks.plugins.module_utils._step.blame import Aftermath, deletion, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Cause, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._step.changes import Change, LockLost
@@ -24,8 +24,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._step.suspect import not
 _FIRST_LOOK = 30.0
 # What a Job says of pods that failed too often, and an MPIJob of its launcher, however they did.
 _COUNTED = "BackoffLimitExceeded"
-# What a Deployment says of pods that run, but do not become ready.
-_NEVER_READY = "ProgressDeadlineExceeded"
+# Seconds that a Deployment gives its pods to become ready, unless it says otherwise.
+_DEADLINE = 600.0
 
 
 def end(state: State, change: Change, rules: Rules) -> State:
@@ -40,7 +40,7 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         return taken_over(subject, change.holder)
     # What the workload itself says counts more than a suspicion about one of its pods.
     at = change.at if state.deleted is None else state.deleted
-    if state.verdict.final and at - state.judged >= state.verdict.settle:
+    if state.verdict.final and at - state.judged >= state.verdict.settle and not _awaits_nodes(state, at, rules):
         if state.verdict.state in ("succeeded", "ready"):
             return Ending(outcome=state.verdict.state, note=state.verdict.message)
         return _failure(state, rules)
@@ -51,6 +51,18 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
     known = state.workload is not None or change.at - state.began >= _FIRST_LOOK
     late = overdue(state, change.at, rules) if known else None
     return Ending(outcome="timed_out", cause=late) if late else None
+
+
+def _awaits_nodes(state: State, at: float, rules: Rules) -> bool:
+    """Return whether a Deployment missed its progress deadline only because it waited for nodes.
+
+    The deadline runs while pods have no node, and does not begin again when they get one: it is theirs from then on.
+    """
+    if state.verdict.reason != NEVER_READY or state.workload is None:
+        return False
+    deadline = float(state.workload["spec"].get("progressDeadlineSeconds") or _DEADLINE)
+    newest = (pod for pod in state.live.values() if rules.kind.current(state.workload, pod))
+    return any((since := pod_view.scheduled(pod)) is None or at - since < deadline for pod in newest)
 
 
 def _deleted(subject: str, left: list[Document], waited: float) -> Ending | None:
@@ -107,7 +119,7 @@ def _failure(state: State, rules: Rules) -> Ending:
     pods = {**{f"{name} (before)": pod for name, pod in state.former.items()}, **state.pods}
     left = Aftermath(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
     first = root_cause(left) or (deletion(left) if own.reason.partition("/")[0] == _COUNTED else None)
-    unready = not_ready(state.live, state.warnings.values()) if own.reason == _NEVER_READY else None
+    unready = not_ready(state.live, state.warnings.values()) if own.reason == NEVER_READY else None
     if first is None and unready:
         return Ending(outcome="failed", cause=replace(unready, message=f"{unready.message} {sentence(own.message)}"))
     if first is None or own.reason in ORDERED:
