@@ -53,6 +53,7 @@ PLAYBOOKS = (
     "confirm_destroy",
     "demo",
     "demo_target",
+    "evidence",
     "failure_grace",
     "force",
     "from_step",
