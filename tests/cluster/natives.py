@@ -66,7 +66,7 @@ class Bench:
         )["programs"]  # fmt: skip
         self.images = [
             self._image(PAUSE_IMAGE, files={"/pause": self.programs["pause"]}, entrypoint=["/pause"]),
-            self._image(BASE_IMAGE, context=tools.COLLECTION / "containers" / "base"),
+            self._image(BASE_IMAGE, context=str(tools.COLLECTION / "containers" / "base")),
         ]
 
     def _image(self, name: str, **how: t.Any) -> str:
