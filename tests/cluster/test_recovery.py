@@ -26,7 +26,10 @@ def test_an_install_that_was_interrupted_is_cleared_away(space: Space) -> None:
     (secret,) = space.get("secrets", "-l", "owner=helm")
     assert secret["metadata"]["labels"]["status"] == "pending-install"
 
-    shown = space.play("train", pipeline=space.pipeline(train=job("echo again")))
+    # A Helm of somebody else's hand: it is left alone until the user hands it to the run.
+    pipeline = space.pipeline(train=job("echo again"))
+    assert "this collection did not install it" in space.play("train", pipeline=pipeline, rc=2)
+    shown = space.play("train", pipeline=pipeline, adopt=True)
 
     assert "pending-install; uninstalling it first" in shown
     assert space.log("train")[0] == "again"
