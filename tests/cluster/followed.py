@@ -63,7 +63,7 @@ def follow(space: Space, workload: Json, awaited: str = "", *, waits: bool = Fal
         "timeout": 600.0,
         # Long enough to be explained twice, with what was looked up for it.
         "pending_timeout": 45.0 if waits else 0.0,
-        "unschedulable_grace": 600.0 if awaited else 30.0,
+        "unschedulable_grace": 600.0 if awaited or waits else 30.0,
         "infeasible_grace": 0.0,
         "config_grace": 5.0,
         "runs_dir": str(space.runs),
