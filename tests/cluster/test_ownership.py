@@ -4,30 +4,12 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
-from plays import helm_binary
+from foreign import chart, helm
 from samples import JOB, SERVER, Json, job, server
 from space import Space
 
 pytestmark = pytest.mark.cluster
-
-
-def _helm(space: Space, *arguments: str) -> None:
-    command = [helm_binary(), *arguments, "--kubeconfig", space.kubeconfig, "-n", space.namespace]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-
-
-def _chart(space: Space, value: str = "theirs") -> Path:
-    """Return a chart of somebody else: one ConfigMap."""
-    where = space.directory / "theirs"
-    (where / "templates").mkdir(parents=True, exist_ok=True)
-    (where / "Chart.yaml").write_text("apiVersion: v2\nname: theirs\nversion: 1.0.0\n", encoding="utf-8")
-    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: theirs}}\ndata: {{key: {value}}}\n"
-    (where / "templates/one.yaml").write_text(text, encoding="utf-8")
-    return where
 
 
 def _stored(space: Space) -> list[Json]:
@@ -42,7 +24,7 @@ def _mark(space: Space, release: str, status: str) -> None:
 
 @pytest.mark.parametrize("status", ["deployed", "failed", "pending-install"])
 def test_a_release_of_somebody_else_is_refused_by_step_and_stop(space: Space, status: str) -> None:
-    _helm(space, "install", "run", str(_chart(space)))
+    helm(space, "install", "run", str(chart(space.directory)))
     _mark(space, "run", status)
     before = _stored(space)
     pipeline = space.pipeline(train=job("echo never"))
@@ -58,7 +40,7 @@ def test_a_release_of_somebody_else_is_refused_by_step_and_stop(space: Space, st
 
 
 def test_a_server_of_somebody_else_is_refused_and_can_be_adopted(space: Space) -> None:
-    _helm(space, "install", "run-serve", str(_chart(space)))
+    helm(space, "install", "run-serve", str(chart(space.directory)))
     before = _stored(space)
     step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml"}
     pipeline = space.pipeline_of("run", [step], {"serve": server("mine")})
@@ -76,7 +58,7 @@ def test_a_server_of_somebody_else_is_refused_and_can_be_adopted(space: Space) -
 def test_stop_ends_its_own_and_leaves_a_foreign_release_of_its_name_alone(space: Space) -> None:
     step = {"name": "serve", "chart": SERVER, "recipe": "serve.yaml"}
     space.play("serve", pipeline=space.pipeline_of("run", [step], {"serve": server("mine")}))
-    _helm(space, "install", "run", str(_chart(space)))
+    helm(space, "install", "run", str(chart(space.directory)))
 
     shown = space.play("stop", release="run")
 

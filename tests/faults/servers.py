@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from client import Client
 from fault import Episode, Fault, Setting, repeated
-from plays import helm_binary, until
+from foreign import chart, helm
+from plays import until
 from samples import SERVER, Json, job, server
 from shown import lines
 from space import Space, fresh
@@ -85,7 +85,7 @@ def _foreign(setting: Setting) -> Iterator[Episode]:
         directory = setting.directory / str(number)
         directory.mkdir()
         with fresh(setting.kubeconfig, directory) as space:
-            _helm(space, "install", "run", str(_chart(directory)))
+            helm(space, "install", "run", str(chart(directory)))
             space.kubectl("label", "--overwrite", "secret", "sh.helm.release.v1.run.v1", f"status={status}")
             before, begun = _stored(space), time.monotonic()
             forced = space.play("train", pipeline=space.pipeline(a=job("true")), rc=2, force=True, replace=True)
@@ -102,21 +102,6 @@ def _foreign(setting: Setting) -> Iterator[Episode]:
 
 def _stored(space: Space) -> str:
     return space.kubectl("get", "secrets", "-l", "owner=helm", "-o", "yaml")
-
-
-def _helm(space: Space, *arguments: str) -> None:
-    command = [helm_binary(), *arguments, "--kubeconfig", space.kubeconfig, "-n", space.namespace]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-
-
-def _chart(directory: Path) -> Path:
-    """Return a chart of somebody else: one ConfigMap."""
-    where = directory / "theirs"
-    (where / "templates").mkdir(parents=True)
-    (where / "Chart.yaml").write_text("apiVersion: v2\nname: theirs\nversion: 1.0.0\n", encoding="utf-8")
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs}\ndata: {key: theirs}\n"
-    (where / "templates/one.yaml").write_text(text, encoding="utf-8")
-    return where
 
 
 def faults() -> list[Fault]:
