@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# A shell lets what it starts in the background ignore Ctrl-C, and that is inherited.
+_HEEDS_CTRL_C = ("env", "--default-signal=INT")
 # Longer than anything here takes on a machine with ten times as much to do as it can; a test that meets it has failed.
 PATIENCE = 180.0
 
@@ -70,8 +72,8 @@ class Play:
         self._left = False
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, start_new_session=True, errors="replace",
+            [*_HEEDS_CTRL_C, *command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True, errors="replace",
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -30,6 +30,8 @@ _END, _WHOLE = 60.0, 900.0
 _RANDOM, _WITHIN = 5, 12.0
 # Of Ansible's own handler, when Ctrl-C comes in the milliseconds in which it forks a worker; docs/reliability.md.
 _FORKING = "in _signal_handler"
+# Ansible says this once it is imported; a Ctrl-C before that ends Python in the middle of an import.
+_PLAYS = "PLAY ["
 # Boundaries at which a server's Helm may be dead before it is whole: it is installed again.
 _AGAIN = ("created", "unmarked", RANDOM)
 
@@ -171,7 +173,12 @@ def _after(space: Space, play: Play, kill: Kill) -> list[str]:
     if play.process.poll() is None:
         play.kill()
         return [f"{told}: still running {_END:g} s after it"]
-    return [f"{told}: shows a traceback"] if "Traceback" in play.text and _FORKING not in play.text else []
+    return [f"{told}: shows a traceback"] if "Traceback" in play.text and not _is_of_ansible(play.text) else []
+
+
+def _is_of_ansible(text: str) -> bool:
+    """Return whether a traceback comes from Ansible's own code, before any of this collection runs."""
+    return _FORKING in text or _PLAYS not in text
 
 
 def _ended(space: Space, play: Play) -> list[str]:
