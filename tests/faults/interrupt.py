@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import random
 import re
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +27,8 @@ from wire import Moment, Wire, wired
 _END, _WHOLE = 60.0, 900.0
 # Random moments per pipeline, each within so many seconds of the start of its controller.
 _RANDOM, _WITHIN = 5, 12.0
-# Of Ansible's own handler, when Ctrl-C comes in the milliseconds in which it forks a worker; docs/reliability.md.
+# Of Ansible's own handler, when Ctrl-C comes in the milliseconds in which it forks a worker: Python prints the
+# KeyboardInterrupt of a hook of `os.fork` and goes on; docs/reliability.md.
 _FORKING = "in _signal_handler"
 # Ansible says this once it is imported; a Ctrl-C before that ends Python in the middle of an import.
 _PLAYS = "PLAY ["
@@ -65,8 +65,16 @@ class Kill:
             self.done.wait(0.01)
         self.wire.gate = lambda _: True
         if self.done.is_set():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                play.process.wait(_END)
+            self._await_end()
+
+    def _await_end(self) -> None:
+        """Wait for the end; press Ctrl-C again where Python lost it in the fork of a worker, as a user would."""
+        deadline, swallowed = time.monotonic() + _END, False
+        while self._play.process.poll() is None and time.monotonic() < deadline:
+            if _FORKING in self._play.text and not swallowed:
+                swallowed = True
+                self._kill()
+            time.sleep(0.05)
 
     def _is_past(self) -> bool:
         at_work = self._at_work()
