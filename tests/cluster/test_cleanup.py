@@ -100,7 +100,7 @@ def test_a_controller_that_does_not_run_is_named_with_what_to_do(second_space: S
     # It is leaving already, so nothing is done a second time.
     lines: list[str] = []
     with pytest.raises(ClusterError):
-        cleanup(kube_of(space), timeout=0.0, check=False, say=lines.append)
+        cleanup(kube_of(space), timeout=0.1, check=False, say=lines.append)
     assert not [line for line in lines if line.startswith("deleting")]
     # What it tells to do helps.
     _, _, command = said.partition(" up (")
