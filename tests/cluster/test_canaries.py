@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import typing as t
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,13 +91,20 @@ class Scene:
 
 
 @pytest.fixture
-def scene(space: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+def written() -> Iterator[Path]:
+    """Return a directory with a short path: Ansible has a socket below TMPDIR, whose path may have 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="canaries-") as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
+def scene(space: Space, tmp_path: Path, written: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Let everything that is written be below directories that are searched."""
     found = canaries.canaries()
     assert len(found) == 30
     for entry in canaries.kubernetes_secrets(found):
         space.kubectl("create", "-f", "-", stdin=json.dumps(entry))
-    given, written = tmp_path / "given", tmp_path / "written"
+    given = tmp_path / "given"
     given.mkdir()
     for name in ("tmp", "ansible", "helm", "awx"):
         (written / name).mkdir(parents=True)
