@@ -25,7 +25,7 @@ from ray_workloads import RAY_SCENARIOS
 from recorded_workloads import IMAGE, SCENARIOS, Scenario
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Selector
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Watch
 

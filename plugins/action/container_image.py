@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import container_image
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import container_image
 from ansible_collections.mlops.eks.plugins.modules.container_image import ARGUMENT_SPEC, SPEC_RULES
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import go_tool
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import go_tool
 from ansible_collections.mlops.eks.plugins.modules.go_tool import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

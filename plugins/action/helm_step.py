@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.arguments import plain_arguments
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declarations, declared
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import helm_step
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations, declared
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
 from ansible_collections.mlops.eks.plugins.modules.helm_step import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 from ansible_collections.mlops.eks.plugins.plugin_utils.secret_sources import SecretSources

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import kube_apply
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import kube_apply
 from ansible_collections.mlops.eks.plugins.modules.kube_apply import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import native_cluster
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import native_cluster
 from ansible_collections.mlops.eks.plugins.modules.native_cluster import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 from ansible_collections.mlops.eks.plugins.modules.pipeline_info import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

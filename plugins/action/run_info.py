@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_info
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_info
 from ansible_collections.mlops.eks.plugins.modules.run_info import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.doors import terraform_stack
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.entrypoints import terraform_stack
 from ansible_collections.mlops.eks.plugins.modules.terraform_stack import ARGUMENT_SPEC
 from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
 

@@ -53,8 +53,8 @@ left:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import cluster_cleanup
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import cluster_cleanup
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import CLUSTER
 
 ARGUMENT_SPEC = {**CLUSTER, "timeout": {"type": "float", "default": 900}}
 

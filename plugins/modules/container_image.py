@@ -74,7 +74,7 @@ name:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import container_image
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import container_image
 
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},

@@ -72,7 +72,7 @@ sources:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import go_tool
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import go_tool
 
 ARGUMENT_SPEC = {
     "name": {"type": "list", "elements": "str", "default": []},

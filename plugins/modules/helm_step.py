@@ -281,8 +281,8 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import options
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, CLUSTER, FOLLOW, HELM, RETRY, SOURCE
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import helm_step
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import helm_step
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import ADOPT, CLUSTER, FOLLOW, HELM, RETRY, SOURCE
 
 ARGUMENT_SPEC = {
     **ADOPT,

@@ -95,7 +95,7 @@ diff:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import kube_apply
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import kube_apply
 
 ARGUMENT_SPEC = {
     "name": {"type": "str", "required": True},

@@ -105,7 +105,7 @@ seconds:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import native_cluster
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import native_cluster
 
 ARGUMENT_SPEC = {
     "name": {"type": "str", "default": "local"},

@@ -79,7 +79,7 @@ run_id:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 
 ARGUMENT_SPEC = {
     "pipeline": {"type": "path", "required": True},

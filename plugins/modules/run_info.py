@@ -71,8 +71,8 @@ table:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import RUN
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_info
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_info
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import RUN
 
 ARGUMENT_SPEC = {
     **RUN,

@@ -88,8 +88,8 @@ uninstalled:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import ADOPT, HELM, RUN
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import run_stop
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_stop
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import ADOPT, HELM, RUN
 
 ARGUMENT_SPEC = {
     **ADOPT,

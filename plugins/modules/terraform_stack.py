@@ -208,7 +208,7 @@ orphans:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.doors import terraform_stack
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.entrypoints import terraform_stack
 
 ARGUMENT_SPEC = {
     "source": {"type": "path", "required": True},

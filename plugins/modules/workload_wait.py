@@ -74,8 +74,8 @@ evidence:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import CLUSTER, FOLLOW
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import CLUSTER, FOLLOW
 
 ARGUMENT_SPEC = {
     **CLUSTER,

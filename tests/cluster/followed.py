@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from samples import Json
 from space import Space
 
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import FOLLOW
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import FOLLOW
 
 # Something that is done to a workload while it is followed.
 Act = Callable[[Space], None]

@@ -14,7 +14,7 @@ import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, doors, native, sweep, tools
+from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups, entrypoints, native, sweep, tools
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import STATE_DIR, Layout
 from ansible_collections.mlops.eks.plugins.module_utils._local.node_configuration import PAUSE_IMAGE
 
@@ -60,7 +60,7 @@ class Bench:
         self.names = [f"t{os.getpid()}-{ending}" for ending in endings]
         self.nodes = nodes
         self.said: list[str] = []
-        self.programs = doors.go_tool(
+        self.programs = entrypoints.go_tool(
             {"name": tools.CLUSTER_TOOLS, "sources": None, "cache_dir": None, "tools_dir": None},
             check=False, say=self.said.append,
         )["programs"]  # fmt: skip
@@ -79,7 +79,7 @@ class Bench:
             "cache_dir": None,
             **how,
         }
-        return str(doors.container_image(params, check=False, say=self.said.append)["archive"])
+        return str(entrypoints.container_image(params, check=False, say=self.said.append)["archive"])
 
     def request(self, name: str, state: str, **options: t.Any) -> native.Request:
         return native.Request.of(

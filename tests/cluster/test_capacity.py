@@ -21,8 +21,8 @@ from samples import Json
 from samples import job as recipe
 from space import Space, fresh
 
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import FOLLOW
-from ansible_collections.mlops.eks.plugins.module_utils._step.doors import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import workload_wait
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import FOLLOW
 
 pytestmark = pytest.mark.cluster
 

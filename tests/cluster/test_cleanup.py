@@ -28,7 +28,7 @@ from samples import Json
 from space import Space
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
-from ansible_collections.mlops.eks.plugins.module_utils._kube.cleanup import cleanup
+from ansible_collections.mlops.eks.plugins.module_utils._teardown.cleanup import cleanup
 
 # All of a cluster is cleaned, so it is one that no other test uses at the same time.
 pytestmark = pytest.mark.cluster

@@ -19,12 +19,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.account import eks_
 from ansible_collections.mlops.eks.plugins.module_utils._aws.fsx_export import fsx_export
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._local.doors import kube_apply
-from ansible_collections.mlops.eks.plugins.module_utils._step import doors
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import waits
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.doors import terraform_stack
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._engine import entrypoints
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules
+from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import kube_apply
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import waits
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.entrypoints import terraform_stack
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLLOWING = ("helm_step", "workload_wait", "mpi_job_wait")
@@ -90,9 +90,9 @@ def test_what_makes_no_sense_is_refused(name: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("engine", "how"),
     [
-        (doors.helm_step, {"cluster": "c", "check": False, "diff": False}),
-        (doors.workload_wait, {"cluster": "c"}),
-        (doors.cluster_cleanup, {"cluster": "c", "check": False}),
+        (entrypoints.helm_step, {"cluster": "c", "check": False, "diff": False}),
+        (entrypoints.workload_wait, {"cluster": "c"}),
+        (entrypoints.cluster_cleanup, {"cluster": "c", "check": False}),
         (terraform_stack, {"cluster": "c", "check": False, "diff": False}),
         (eks_leftovers, {"check": False}),
         (fsx_export, {"check": False}),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import Right, to_follow
 

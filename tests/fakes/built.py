@@ -7,9 +7,10 @@ import typing as t
 from fakes.made import BEGIN, Document, container, runs, stamp, waits, warning
 from fakes.made import pod as made_pod
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS
-from ansible_collections.mlops.eks.plugins.module_utils._step import changes
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry
 
 JOB = KINDS["batch/v1", "Job"]
 SERVER = KINDS["apps/v1", "Deployment"]
@@ -62,3 +63,17 @@ def outcome(state: State) -> str | None:
 
 def reason(state: State) -> str:
     return t.cast(t.Any, state.ending).cause.reason
+
+
+def entry(step: str = "train", outcome: str = "succeeded", **more: t.Any) -> Entry:
+    """Return an entry of a ledger."""
+    base = {
+        "identity": "i",
+        "run_id": "r1",
+        "pipeline": "digits",
+        "helm_release": "digits",
+        "controller": "h",
+        "started": "2026-11-21T09:00:00.000Z",
+        "finished": "2026-11-21T09:02:05.000Z",
+    }
+    return Entry(**{**base, "step": step, "outcome": outcome, **more})

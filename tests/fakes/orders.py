@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from fakes.replay import News, key, streams
 
-from ansible_collections.mlops.eks.plugins.module_utils._step import changes
+from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 
 Order = Callable[[Sequence[News], random.Random], list[News]]
 

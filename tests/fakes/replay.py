@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind
-from ansible_collections.mlops.eks.plugins.module_utils._step import changes
-from ansible_collections.mlops.eks.plugins.module_utils._step.causes import Patience
-from ansible_collections.mlops.eks.plugins.module_utils._step.follow import reduce
-from ansible_collections.mlops.eks.plugins.module_utils._step.state import Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
+from ansible_collections.mlops.eks.plugins.module_utils._follow.reducer import reduce
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "changes"
 NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))

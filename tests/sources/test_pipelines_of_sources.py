@@ -13,15 +13,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import write_draft
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import SOURCE
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
+from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, make_draft
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Retry
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, Waits
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import STEP_KEYS
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
-from ansible_collections.mlops.eks.plugins.module_utils._step.argspec import SOURCE
-from ansible_collections.mlops.eks.plugins.module_utils._step.evidence import write_draft
-from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import Draft, make_draft
-from ansible_collections.mlops.eks.plugins.module_utils._step.retry import Retry
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task, Waits
 
 Json = dict[str, t.Any]
 

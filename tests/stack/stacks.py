@@ -14,7 +14,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from plays import ansible_playbook
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.doors import terraform_stack
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.entrypoints import terraform_stack
 from ansible_collections.mlops.eks.plugins.modules.terraform_stack import ARGUMENT_SPEC
 
 MAIN = """

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context, Facts
+from ansible_collections.mlops.eks.plugins.module_utils._aws.node_needs import StepNeeds, step_needs
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import Stack, read
-from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import StepNeeds, step_needs
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, InvalidInputError
 
 

@@ -9,8 +9,8 @@ import math
 import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
+from ansible_collections.mlops.eks.plugins.module_utils._aws.node_needs import Pods
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Reply
-from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import Pods
 
 
 class Peak(t.NamedTuple):

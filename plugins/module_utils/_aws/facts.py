@@ -12,9 +12,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 
+from ansible_collections.mlops.eks.plugins.module_utils._aws.node_needs import StepNeeds
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
-from ansible_collections.mlops.eks.plugins.module_utils._charts.needs import StepNeeds
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 
 

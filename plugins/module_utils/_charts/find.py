@@ -21,6 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Sour
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import demand_supported, find_helm
 from ansible_collections.mlops.eks.plugins.module_utils._recipe import chart as charts
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, Origin
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import Step
 
 
 def find(reference: Reference, *, helm: str | None = None) -> Chart:
@@ -97,3 +98,14 @@ def _without_asking(reference: Reference, known: Given | None, error: SourceErro
         f"Say '{pin}' to use that copy.",
         key=error.key,
     ) from error
+
+
+# The chart of a step of a pipeline, and what only the chart can say of the step.
+def chart_of(step: Step) -> Chart:
+    """Return the chart the step asks for; errors as `find`."""
+    return find(Reference(chart=step.chart, repo=step.repo, version=step.version, digest=step.digest))
+
+
+def stays(step: Step, chart: Chart) -> bool:
+    """Return whether the step stays installed: as the pipeline says, else as its chart does."""
+    return chart.serves if step.keep is None else step.keep

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.units import quantity
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import condition
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import condition
 
 State = t.Literal["waiting", "running", "terminated"]
 # What the scheduler adds about preemption and dynamic resources tells nothing more.

@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEA
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import Declared, declared
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declared, declared
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     PIPELINE_KEYS,
     STEP_KEYS,

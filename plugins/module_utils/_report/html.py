@@ -13,15 +13,11 @@ import typing as t
 from urllib.parse import quote
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
-from ansible_collections.mlops.eks.plugins.module_utils._report import layout, words
+from ansible_collections.mlops.eks.plugins.module_utils._report import formatting, timeline
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import GOOD, SEVERITY, Cluster, Run, Step
-from ansible_collections.mlops.eks.plugins.module_utils._report.page import PAGE, PARTS
-from ansible_collections.mlops.eks.plugins.module_utils._report.palette import PALETTE
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import clean, moment
-from ansible_collections.mlops.eks.plugins.module_utils._report.script import SCRIPT
-from ansible_collections.mlops.eks.plugins.module_utils._report.steps import STEPS
-from ansible_collections.mlops.eks.plugins.module_utils._report.style import STYLE
-from ansible_collections.mlops.eks.plugins.module_utils._report.timeline import TIMELINE
+from ansible_collections.mlops.eks.plugins.module_utils._report.style import PALETTE, SCRIPT, STYLE
+from ansible_collections.mlops.eks.plugins.module_utils._report.templates import PAGE, PARTS, STEPS, TIMELINE
 
 if t.TYPE_CHECKING:
     import jinja2
@@ -52,7 +48,7 @@ def render(run: Run) -> str:
     """
     page = _template().render(
         run=run,
-        scale=layout.scale(run),
+        scale=timeline.scale(run),
         problems=_problems(run),
         policy=_policy(),
         favicon=_favicon(run.outcome),
@@ -97,7 +93,7 @@ def _link(path: str) -> str:
 
 def _told(because: str) -> str:
     """Return a sentence of a record with its moments written out as everywhere on the page."""
-    return _ISO_MOMENT.sub(lambda found: words.date(moment(found[0])), because)
+    return _ISO_MOMENT.sub(lambda found: formatting.date(moment(found[0])), because)
 
 
 def _per_cent(value: float) -> str:
@@ -115,7 +111,7 @@ def _resource_names(cluster: Cluster) -> list[str]:
 
 
 def _resource_title(name: str) -> str:
-    return {"cpu": "CPU", "memory": "Memory"}.get(name) or words.device(name)
+    return {"cpu": "CPU", "memory": "Memory"}.get(name) or formatting.device(name)
 
 
 def _resource_titles(names: list[str]) -> list[tuple[str, bool]]:
@@ -142,7 +138,7 @@ def _favicon(outcome: str) -> str:
     mood = "good" if outcome in GOOD else "running" if outcome == "running" else "bad"
     strokes = _STROKES.replace("currentColor", _TAB_COLOURS[mood])
     namespace = "http" + "://www.w3.org/2000/svg"
-    glyph = _GLYPHS[words.ICONS[outcome]]
+    glyph = _GLYPHS[formatting.ICONS[outcome]]
     image = f'<svg xmlns="{namespace}" viewBox="0 0 16 16" {strokes}>{glyph}</svg>'
     return "data:image/svg+xml;base64," + base64.b64encode(image.encode()).decode()
 
@@ -154,33 +150,33 @@ def _policy() -> str:
 
 
 _VOCABULARY: dict[str, t.Any] = {
-    "asked": words.asked,
-    "count": words.count,
-    "reached": words.reached,
-    "date": words.date,
-    "duration": words.duration,
-    "elapsed": layout.elapsed,
-    "exit_code": words.exit_code,
+    "asked": formatting.asked,
+    "count": formatting.count,
+    "reached": formatting.reached,
+    "date": formatting.date,
+    "duration": formatting.duration,
+    "elapsed": timeline.elapsed,
+    "exit_code": formatting.exit_code,
     "good": GOOD,
-    "held": words.held,
-    "icons": words.ICONS,
-    "lede": words.lede,
+    "held": formatting.held,
+    "icons": formatting.ICONS,
+    "lede": formatting.lede,
     "link": _link,
-    "mark": words.mark,
-    "outcomes": words.OUTCOMES,
+    "mark": formatting.mark,
+    "outcomes": formatting.OUTCOMES,
     "per_cent": _per_cent,
-    "phase_words": words.PHASES,
+    "phase_words": formatting.PHASES,
     "printable": clean,
-    "progress": words.progress,
-    "requested": words.requested,
+    "progress": formatting.progress,
+    "requested": formatting.requested,
     "resource_names": _resource_names,
     "resource_title": _resource_title,
     "resource_titles": _resource_titles,
-    "row": layout.row,
-    "said": words.said,
-    "ticks": layout.ticks,
+    "row": timeline.row,
+    "said": formatting.said,
+    "ticks": timeline.ticks,
     "tint": _tint,
     "told": _told,
     "total_held": _total_held,
-    "verbs": words.VERBS,
+    "verbs": formatting.VERBS,
 }

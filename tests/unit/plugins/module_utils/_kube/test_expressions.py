@@ -7,7 +7,7 @@ import typing as t
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
 
 ENTRY: dict[str, t.Any] = {
     "metadata": {"generation": 3, "labels": {"app.kubernetes.io/name": "x"}},

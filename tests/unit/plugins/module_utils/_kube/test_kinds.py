@@ -7,9 +7,9 @@ import typing as t
 import pytest
 from fakes.replay import load
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.expressions import parse
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, Kind, Verdict, judge, unknown
-from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen, WorkloadSeen
+from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import PodSeen, WorkloadSeen
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind, Verdict, judge, unknown
 
 Document = dict[str, t.Any]
 JOB, SERVER = KINDS["batch/v1", "Job"], KINDS["apps/v1", "Deployment"]

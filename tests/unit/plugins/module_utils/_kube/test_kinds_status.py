@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import KINDS, judge
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, judge
 
 Document = dict[str, t.Any]
 FILES = sorted((Path(__file__).parents[4] / "fixtures" / "status" / "kinds").glob("*.yaml"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kueue import gate, given_up
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.kueue import gate, given_up
 
 Document = dict[str, t.Any]
 FILE = Path(__file__).parents[4] / "fixtures" / "status" / "kueue.yaml"

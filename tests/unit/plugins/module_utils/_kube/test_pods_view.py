@@ -8,8 +8,8 @@ import pytest
 from fakes.made import pod, runs, waits
 from fakes.replay import load
 
+from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import PodSeen
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods
-from ansible_collections.mlops.eks.plugins.module_utils._step.changes import PodSeen
 
 
 def views(name: str) -> list[dict[str, t.Any]]:

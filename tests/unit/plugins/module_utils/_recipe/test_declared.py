@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared import (
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import (
     SOURCES,
     Declarations,
     Declared,

@@ -11,10 +11,10 @@ import pytest
 from fakes.helm import mirror, same, seen
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml
+from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import value_files
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load, parse
-from ansible_collections.mlops.eks.plugins.module_utils._step.plan import value_files
-from ansible_collections.mlops.eks.plugins.module_utils._step.task import Task
 
 Values = dict[str, t.Any]
 # Of each kind, and text that some YAML reads as something else.

@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
@@ -19,7 +20,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     helm_release,
     read,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
 
 RECIPES = Path(__file__).resolve().parents[5] / "recipes"
 GOOD = """\

@@ -16,13 +16,13 @@ import pytest
 from fakes.accidents import BOMBS, damaged
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 from ansible_collections.mlops.eks.plugins.module_utils._recipe import reader
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import read
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load, parse
-from ansible_collections.mlops.eks.plugins.module_utils._step.overview import pipeline_info
 
 RECIPES = Path(__file__).resolve().parents[5] / "recipes"
 SECONDS, MEBIBYTES = 5.0, 100

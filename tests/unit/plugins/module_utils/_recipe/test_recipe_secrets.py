@@ -12,8 +12,8 @@ from fakes.helm import mirror, seen
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, Chart, find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, layers, merge
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import Parted, demand_references, part
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.secrets import Parted, demand_references, part
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 
 MARKED = {"type": ["string", "object"], "writeOnly": True}

@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._report import html
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY
-from ansible_collections.mlops.eks.plugins.module_utils._report.palette import PALETTE
+from ansible_collections.mlops.eks.plugins.module_utils._report.style import PALETTE
 
 Put = Callable[..., Path]
 

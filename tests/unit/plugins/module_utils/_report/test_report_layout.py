@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.mlops.eks.plugins.module_utils._report.layout import (
+from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
+from ansible_collections.mlops.eks.plugins.module_utils._report.parse import PHASES, step
+from ansible_collections.mlops.eks.plugins.module_utils._report.timeline import (
     INTERVALS,
     MOST_TICKS,
     Scale,
@@ -15,8 +17,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.layout import (
     scale,
     ticks,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
-from ansible_collections.mlops.eks.plugins.module_utils._report.parse import PHASES, step
 
 START = datetime(2026, 11, 21, 9, 15, tzinfo=UTC)
 SECONDS = st.floats(min_value=-1e6, max_value=1e7, allow_nan=False)

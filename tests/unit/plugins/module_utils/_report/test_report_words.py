@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ansible_collections.mlops.eks.plugins.module_utils._report import words
+from ansible_collections.mlops.eks.plugins.module_utils._report import formatting
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY, Cluster, Container, Run, worst
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import PHASES, step
 
@@ -35,7 +35,7 @@ def ended(*outcomes: str) -> Run:
     ],
 )
 def test_durations_are_exact_to_what_a_reader_can_use(seconds: float | None, said: str) -> None:
-    assert words.duration(seconds).replace("\u00a0", " ") == said
+    assert formatting.duration(seconds).replace("\u00a0", " ") == said
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_durations_are_exact_to_what_a_reader_can_use(seconds: float | None, sai
     [(0, "0"), (0.1 + 0.2, "0.3 s"), (15, "15 s"), (60, "1 min"), (90, "1:30 min"), (7200, "2 h"), (172800, "2 d")],
 )
 def test_ticks_have_short_labels(seconds: float, label: str) -> None:
-    assert words.mark(seconds) == label
+    assert formatting.mark(seconds) == label
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_ticks_have_short_labels(seconds: float, label: str) -> None:
     ],
 )
 def test_what_was_held_is_said_in_the_units_of_the_field(resource: str, seconds: float, said: str) -> None:
-    assert " ".join(words.held(resource, seconds)) == said
+    assert " ".join(formatting.held(resource, seconds)) == said
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_was_held_is_said_in_the_units_of_the_field(resource: str, seconds:
     ],
 )
 def test_what_was_requested_is_short(resource: str, number: float, said: str) -> None:
-    assert " ".join(words.requested(resource, number)) == said
+    assert " ".join(formatting.requested(resource, number)) == said
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_exit_codes_name_the_signal(code: int | None, said: str) -> None:
     container = Container(
         name="c", image="", state="terminated", reason="", exit_code=code, restarts=0, log=None, log_lines=None
     )
-    assert words.exit_code(container) == said
+    assert formatting.exit_code(container) == said
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,15 @@ def test_the_worst_outcome_decides_and_among_good_ones_the_last(outcomes: tuple[
     ],
 )
 def test_the_run_is_said_in_one_sentence(outcomes: tuple[str, ...], said: str) -> None:
-    assert words.lede(ended(*outcomes)) == said
+    assert formatting.lede(ended(*outcomes)) == said
 
 
 def test_every_outcome_and_phase_has_its_words() -> None:
-    assert set(SEVERITY) == set(words.OUTCOMES) == set(words.ICONS)
-    assert set(PHASES) == set(words.PHASES)
-    assert set(words.VERBS) == {"failed", "timed_out", "lost", "cancelled", "running"}
+    assert set(SEVERITY) == set(formatting.OUTCOMES) == set(formatting.ICONS)
+    assert set(PHASES) == set(formatting.PHASES)
+    assert set(formatting.VERBS) == {"failed", "timed_out", "lost", "cancelled", "running"}
 
 
 def test_dates_do_not_depend_on_the_locale() -> None:
-    assert words.date(datetime(2026, 11, 1, 9, 5, 2, tzinfo=UTC)) == "1 Nov 2026, 09:05:02 UTC"
-    assert words.date(None) == "unknown"
+    assert formatting.date(datetime(2026, 11, 1, 9, 5, 2, tzinfo=UTC)) == "1 Nov 2026, 09:05:02 UTC"
+    assert formatting.date(None) == "unknown"

@@ -1,0 +1,260 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The engine as its front doors call it: parameters in, a task result out."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
+from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._engine.compare import differences
+from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import claim, keeping
+from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, Record, Writer, result
+from ansible_collections.mlops.eks.plugins.module_utils._engine.run import StepRun
+from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
+from ansible_collections.mlops.eks.plugins.module_utils._engine.status import (
+    elsewhere,
+    of_pipeline,
+    on_node_groups,
+    runs,
+    table,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._engine.stop import Stop
+from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Target
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import GOOD, Ending
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, demand_supported, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
+from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import secrets_of
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import this_user
+from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST, without_data
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import SOURCE
+from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_draft
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, following, new_run_id, rules, step_task
+from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import find_kind, refer
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import (
+    Declarations,
+    Origin,
+    declared,
+    refuse,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
+from ansible_collections.mlops.eks.plugins.module_utils._teardown.cleanup import cleanup
+
+Params = Mapping[str, t.Any]
+Say = Callable[[str], None]
+
+
+def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
+    """Return the client of the cluster that `kubeconfig`, `context` and `namespace` name.
+
+    `notice` is told when the cluster does not answer for some seconds; `mask` gets to know the login's secrets.
+
+    Raises:
+        InvalidInputError: no kubeconfig was given, or it cannot be used.
+    """
+    if not params["kubeconfig"]:
+        raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
+    mask.add(secrets_of(params["kubeconfig"], params["context"]))
+    return Kube(
+        kubeconfig=params["kubeconfig"],
+        context=params["context"],
+        namespace=params["namespace"] or "default",
+        patience=limits.unlimited(params["patience"]),
+        notice=notice,
+    )
+
+
+def helm_for(params: Params, kube: Kube) -> Helm:
+    """Return Helm for the same cluster and namespace."""
+    return Helm(
+        binary=demand_supported(find_helm(params["helm_binary"])),
+        kubeconfig=str(Path(params["kubeconfig"]).expanduser()),
+        context=params["context"],
+        namespace=kube.namespace,
+    )
+
+
+def _prefixed(say: Say, cluster: str, name: str) -> Say:
+    """Return a printer that says which cluster and run a line is about."""
+    return lambda line: say(f"{cluster} | {name} | {line}")
+
+
+@redacted
+@checked("helm_step")
+def helm_step(
+    params: Params,
+    *,
+    cluster: str,
+    check: bool,
+    diff: bool,
+    say: Say,
+    mask: Mask,
+    private: bool = False,
+    resolve: Callable[[Origin], str] = refuse,
+    user: str = "",
+) -> Record:
+    """Run one step, or in check mode say what would be done; of what is `private` no log line is returned.
+
+    `resolve` gets the secrets that `params` only says the origin of.
+    """
+    told = _prefixed(say, cluster, params["release"])
+    kube = connect(params, mask, told)
+    helm = helm_for(params, kube)
+    chart = find(Reference(**{key: params[key] for key in SOURCE}), helm=params["helm_binary"])
+    if chart.origin and chart.origin.note:
+        told(chart.origin.note)
+    task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
+    declarations = Declarations(
+        entries=declared(Source(name="helm_step", data={"secrets": params.get("secrets")}), text=True),
+        resolve=resolve,
+        learn=lambda text: mask.add([text] if len(text) >= SHORTEST else []),
+    )
+    task = replace(task, declared=declarations, user=user or this_user())
+    claim(task)
+    run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
+    shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
+    if check:
+        return {**_predict(run), **shown}
+    return {**run.run(), **shown}
+
+
+@redacted
+@checked("workload_wait")
+def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private: bool = False) -> Record:
+    """Follow a workload that somebody else submitted; of what is `private` no log line is returned."""
+    told = _prefixed(say, cluster, params["name"])
+    kube, clock = connect(params, mask, told), Clock()
+    kind = _kind(params, kube)
+    name, namespace = params["name"], kube.namespace
+    ref = refer(kind, name, namespace)
+    entry = kube.get(ref.path)
+    if entry is None:
+        raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
+    demand(kube, to_follow(ref))
+    followed = following(params, mask, private=private)
+    who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
+    task = Task(**who, chart="", **followed)
+    claim(task)
+    started = clock.now()
+    journal = Journal(task=task, started=started)
+    journal.write()
+    target = Target(
+        kind=kind,
+        ref=ref,
+        selectors=kind.selectors(entry),
+        keeping=keeping(task, former=True),
+        shown=task.logs,
+        streams=task.log_streams,
+    )
+    writer = Writer(task=task, clock=clock, say=told)
+    session = Session(kube, target, rules(task, kind, name, started=started), journal, writer=writer)
+    state = session.follow()
+    ending, finished = t.cast(Ending, state.ending), clock.now()
+    record = writer.record(journal, **session.summary(state, finished), finished=iso(finished))
+    said = f"{ref}: {ending.told(human(finished - started))}"
+    told(said)
+    return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
+
+
+def _kind(params: Params, kube: Kube) -> Kind:
+    wanted, api_version = params["kind"], params["api_version"]
+    rows = [row for row in KINDS.values() if row.kind == wanted and api_version in (None, row.api_version)]
+    if rows:
+        return rows[0]
+    if api_version and params["until"]:
+        return find_kind(kube, api_version, wanted)
+    known = ", ".join(sorted(f"{kind} ({version})" for version, kind in KINDS))
+    raise InvalidInputError(
+        f"kind {wanted!r}: nothing is known of how it ends. Say it: api_version, until (condition=TYPE or "
+        f"jsonpath={{.status.phase}}=VALUE) and perhaps fail_on. Known without: {known}."
+    )
+
+
+def _predict(run: StepRun) -> Record:
+    decision, plan = run.decide(), run.plan
+    run.check_secrets(decision)
+    changes = decision.action in ("install", "upgrade") or decision.uninstall
+    said = f"would {decision.action}: {decision.why}"
+    run.say(f"{plan.ref}: {said}")
+    return {
+        "changed": changes,
+        "msg": f"{plan.ref}: {said}",
+        "outcome": "skipped" if decision.action == "skip" else "planned",
+        "identity": plan.identity,
+        "plan": {
+            "action": decision.action,
+            "why": decision.why,
+            "helm_release": run.task.helm_release,
+            "chart": plan.chart.ref,
+            "chart_version": plan.chart.version,
+            "chart_source": plan.chart.source,
+            "workload": str(plan.ref),
+            "objects": plan.objects,
+            "secrets": run.installer.secrets.needed(plan),
+            "manifest": list(map(without_data, plan.manifest)),
+        },
+    }
+
+
+@redacted
+@checked("run_stop")
+def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask, private: bool = False) -> Record:
+    """Cancel a run."""
+    params = of_pipeline(params)
+    release = params["release"]
+    if not release:
+        raise InvalidInputError("no run: say which to stop by 'release', or by the 'pipeline' it was made of.")
+    kube = connect(params, mask)
+    directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
+    stop = Stop(
+        kube=kube,
+        helm=helm_for(params, kube),
+        release=release,
+        kept=Keeping(directory=directory, mask=mask, private=private) if params["evidence"] else None,
+        say=_prefixed(say, cluster, release),
+        adopt=params["adopt"],
+    )
+    try:
+        return stop.run(check=check)
+    except AbsentError as error:
+        raise AbsentError(f"{error}{elsewhere(kube, release)}") from error
+
+
+@redacted
+@checked("run_info")
+def run_info(params: Params, *, mask: Mask) -> Record:
+    """Return every step of every run the ledgers of the cluster know."""
+    params = of_pipeline(params)
+    kube, release, everywhere = connect(params, mask), params["release"], params["all_namespaces"]
+    rows = runs(kube, release=release, all_namespaces=everywhere, now=Clock().now())
+    if params["node_groups"]:
+        rows = on_node_groups(kube, rows, params["node_groups"])
+    where = "in any namespace" if everywhere else f"in namespace {kube.namespace}"
+    none = f"no run {release} {where}." if release else f"no runs {where}."
+    hint = "" if rows or everywhere else elsewhere(kube, release)
+    return {"changed": False, "runs": rows, "table": table(rows, none + hint)}
+
+
+@redacted
+@checked("cluster_cleanup")
+def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask) -> Record:
+    """Let a cluster remove what it made outside of itself."""
+
+    def told(line: str) -> None:
+        say(f"{cluster} | {line}")
+
+    return cleanup(connect(params, mask, told), timeout=params["timeout"], check=check, say=told)

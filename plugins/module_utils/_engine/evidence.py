@@ -1,0 +1,232 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a step leaves on the controller beside its record: values, manifest, workload, pods, events; and where."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import typing as t
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import probe, writing
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY as MARKS
+from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import rendered, without_data
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Tried
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
+from ansible_collections.mlops.eks.plugins.module_utils._recipe import pipeline
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import STEP_KEYS
+
+# What the record of a step says of whose evidence it is.
+_OWNER = ("run_id", "cluster", "namespace", "release", "step")
+
+
+def claim(task: Task) -> None:
+    """See that the evidence of the step would replace no other's; nothing is written.
+
+    Raises:
+        ConflictError: a link leads elsewhere, or the record of another step is there.
+    """
+    for place in (task.evidence.parent.parent, task.evidence.parent, task.evidence):
+        if place.is_symlink():
+            raise ConflictError(
+                f"evidence of step {task.step}: {place} is a symbolic link, and evidence is written into directories "
+                "of its own only. Choose another run_id, or remove the link."
+            )
+    file = task.evidence / "step.json"
+    try:
+        found = json.loads(file.read_bytes())
+        theirs = {key: found.get(key) for key in _OWNER}
+    except (OSError, ValueError, RecursionError, AttributeError):
+        # There is none, or none that could be told from what a full disk leaves.
+        return
+    ours = {key: getattr(task, key) for key in _OWNER}
+    other = ", ".join(f"{key} {shown(theirs[key])}" for key in _OWNER if theirs[key] != ours[key])
+    if other:
+        raise ConflictError(f"evidence of step {task.step}: {file} is that of {other}. Choose another run_id.")
+
+
+def write_draft(task: Task, draft: Draft) -> None:
+    """Write the values of a step, and its chart as a package: with them it can be repeated."""
+    _write(task, VALUES, to_yaml(task.mask.document(draft.values)))
+    chart = draft.chart
+    # A package cannot be masked, and nothing with a secret in it is kept.
+    if task.mask.is_clean(file.read_bytes() for _, file in files(chart.path)):
+        package = chart.origin.package.read_bytes() if chart.origin else pack(chart.path, chart.name)
+        write_atomically(task.evidence / CHART, package, private=task.private)
+        _add_to_pipeline(task, draft)
+
+
+def write_plan(task: Task, plan: Plan) -> None:
+    """Write what is going to be installed."""
+    # What the chart makes a Secret of, unless everybody can read it in the chart, is no part of its values to be kept.
+    known = [file.read_bytes() for _, file in files(plan.chart.path)]
+    task.mask.add(value for value in rendered(plan.manifest) if not any(value in content for content in known))
+    write_draft(task, plan)
+    _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
+
+
+def demand_room(directory: Path, otherwise: str = "Or set 'runs_dir' to another directory.") -> None:
+    """Make sure that evidence can be kept in `directory`, before anything is changed.
+
+    Raises:
+        StorageError: it cannot.
+    """
+    try:
+        probe(directory)
+    except StorageError as error:
+        raise StorageError(f"{error} {otherwise} Nothing was changed.", path=error.path) from error
+
+
+def set_aside(task: Task, attempt: int) -> None:
+    """Move the evidence of a failed attempt into a directory of its own; that of the next one takes its place.
+
+    Raises:
+        StorageError: not all of it could be moved; the next call moves the rest.
+    """
+    target = task.evidence / f"attempt-{attempt}"
+    with writing(target):
+        target.mkdir(exist_ok=True)
+        for path in [path for path in task.evidence.iterdir() if not path.name.startswith("attempt-")]:
+            # Of a controller that died before it had written down that the attempt is over.
+            _remove(target / path.name)
+            path.rename(target / path.name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def aside(task: Task, tried: Tried) -> str | None:
+    """Return where below the step's directory the evidence of an earlier attempt is, unless another run has it."""
+    name = f"attempt-{tried['attempt']}"
+    return name if (task.evidence / name).is_dir() else None
+
+
+def write_state(task: Task, state: State) -> None:
+    """Write how the workload, its pods and the warnings about them looked last."""
+    if state.workload is not None:
+        _write(task, "workload.yaml", _stream(task, [state.workload]).removeprefix("---\n"))
+    _write(task, "pods.yaml", _stream(task, [pod for _, pod in sorted(state.pods.items())]))
+    _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=events.seen)))
+
+
+def keeping(task: Task, *, former: bool, seen: float = 0.0) -> Keeping:
+    """Return how the logs of the step are kept: with `former` they go on where an earlier controller ended.
+
+    It showed the lines stamped up to `seen`, in seconds since the epoch.
+    """
+    places = task.runs_dir.glob(f"*/{task.cluster}/*-{task.step}/{MARKS}") if former else ()
+    return Keeping(
+        directory=task.evidence / "logs",
+        mask=task.mask,
+        former=tuple(place.parent for place in places),
+        seen=seen,
+        private=task.private,
+        storage=task.storage,
+    )
+
+
+def _write(task: Task, name: str, text: str) -> None:
+    write_atomically(task.evidence / name, text, private=task.private)
+
+
+def _stream(task: Task, entries: list[Document]) -> str:
+    return to_yaml_stream(task.mask.document(without_noise(entry)) for entry in entries)
+
+
+def without_noise(entry: Document) -> Document:
+    """Return the object without `managedFields`, which nobody reads."""
+    metadata: dict[str, t.Any] = {key: value for key, value in entry["metadata"].items() if key != "managedFields"}
+    return {**entry, "metadata": metadata}
+
+
+# A pipeline made of the evidence: the same charts with the same values, wherever they came from once.
+CHART = "chart.tgz"
+VALUES = "values.yaml"
+_HEADER = (
+    "# This run again, from what is kept here: ansible-playbook playbooks/train.yml -e pipeline=<this directory>\n"
+)
+
+Step = dict[str, t.Any]
+
+
+def _add_to_pipeline(task: Task, draft: Draft) -> None:
+    """Add the step to the pipeline of its run, unless a secret was taken out of what is kept of its values."""
+    file = task.evidence.parent / pipeline.FILE
+    steps = [step for step in _steps(file) if step["name"] != task.step]
+    if task.mask.document(draft.values) == draft.values:
+        steps.append(_step(task))
+    if steps:
+        # Their directories begin with the number of the step.
+        secrets = [one.to_document() for one in task.declared.entries if not one.is_plain]
+        document = {"name": task.release, "namespace": task.namespace, "steps": sorted(steps, key=_place)}
+        document |= {"secrets": secrets} if secrets else {}
+        write_atomically(file, _HEADER + to_yaml(task.mask.document(document)), private=task.private)
+
+
+def _place(step: Step) -> str:
+    return str(step["chart"])
+
+
+def _steps(file: Path) -> list[Step]:
+    try:
+        return list(yaml.safe_load(file.read_text(encoding="utf-8"))["steps"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return []
+
+
+def _step(task: Task) -> Step:
+    """Return the step as `pipeline.yaml` says it; what has no value there is left out."""
+    waits, patience = task.waits, task.waits.patience
+    here = task.evidence.name
+    said: Step = {
+        "name": task.step,
+        "chart": f"{here}/{CHART}",
+        "recipe": f"{here}/{VALUES}",
+        "timeout": waits.timeout,
+        "keep": task.keep,
+        "progress": task.progress.pattern if task.progress else None,
+        "workload": task.workload,
+        "until": task.until.text if task.until else None,
+        "fail_on": [one.text for one in task.fail_on] or None,
+        "retries": task.retry.retries,
+        "retry_on": list(task.retry.on),
+        "retry_backoff": task.retry.backoff,
+        "leftover_grace": waits.leftover,
+        "no_output_timeout": waits.no_output,
+        "pending_timeout": waits.pending,
+        "ready_timeout": waits.ready,
+        "image_pull_grace": patience.image,
+        "config_grace": patience.config,
+        "volume_grace": patience.volume,
+        "unschedulable_grace": patience.unschedulable,
+        "infeasible_grace": patience.infeasible,
+        "failure_grace": patience.doubtful,
+        "lost_rank_grace": patience.lost_rank,
+        "max_restarts": patience.max_restarts,
+    }
+    return {
+        key: _whole(value) if STEP_KEYS[key].kind is int else value for key, value in said.items() if value is not None
+    }
+
+
+def _whole(limit: float) -> int:
+    return 0 if limit == math.inf else math.ceil(limit)

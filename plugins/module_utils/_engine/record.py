@@ -1,0 +1,265 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""The step record, `step.json`: rewritten at every phase change, so that an interrupted run shows the truth.
+
+Its form is the contract with the report; docs/architecture.md shows it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import typing as t
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, iso
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import REPEAT, RETRY
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
+
+Record = dict[str, t.Any]
+SCHEMA = 1
+
+
+@dataclass(kw_only=True)
+class Journal:
+    """Keeps one step's record on disk."""
+
+    task: Task
+    started: float
+    fields: Record = field(default_factory=dict)
+
+    def write(self, **changes: t.Any) -> Record:
+        """Merge `changes` into the record and store it.
+
+        Raises:
+            StorageError: it cannot be stored; the former one stays, and the next call stores these changes, too.
+        """
+        self.fields.update(changes)
+        record = self._record()
+        write_atomically(self.file, to_json(record), private=self.task.private)
+        return record
+
+    def note(self, **changes: t.Any) -> Record:
+        """Merge `changes` into the record and store it if that can be done."""
+        return self.task.storage.attempt(self.file, lambda: self.write(**changes)) or self._record()
+
+    def _record(self) -> Record:
+        return self.task.mask.document({**self._first(), **self.fields})
+
+    def _first(self) -> Record:
+        """Return the record of a step of which nothing is known yet."""
+        task = self.task
+        return {
+            "schema": SCHEMA,
+            "run_id": task.run_id,
+            "cluster": task.cluster,
+            "namespace": task.namespace,
+            "release": task.release,
+            "helm_release": task.helm_release,
+            "pipeline": task.pipeline,
+            "step": task.step,
+            "index": task.index,
+            "total": task.total,
+            "chart": task.chart,
+            "chart_version": "",
+            "chart_source": None,
+            "recipes": list(task.recipes),
+            "identity": "",
+            "outcome": "running",
+            "cause": None,
+            "workload": None,
+            "controller": socket.gethostname(),
+            "attempt": 1,
+            "attempts": [],
+            "reattached": False,
+            "started": iso(self.started),
+            "finished": None,
+            "phases": [],
+            "progress": None,
+            "restarts": 0,
+            "pods": [],
+            "resources": {},
+            "log_tail": [],
+            "warnings": [],
+        }
+
+    @property
+    def file(self) -> Path:
+        """Path of the record."""
+        return self.task.evidence / "step.json"
+
+
+def phases(state: State, finished: float | None) -> list[Record]:
+    """Return the phases entered, each ended by the next one."""
+    entered = sorted(state.phases.items(), key=lambda entry: entry[1])
+    ends = [at for _, at in entered[1:]] + [finished]
+    return [
+        {"name": name, "started": iso(at), "finished": None if end is None else iso(max(at, end))}
+        for (name, at), end in zip(entered, ends, strict=True)
+    ]
+
+
+def course(state: State) -> Record:
+    """Return how far the program got, and how often it was started again."""
+    return {"progress": state.progress.to_record() if state.progress else None, "restarts": state.restarts}
+
+
+def pods(state: State, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> list[Record]:
+    """Return every pod ever seen, with its containers and their log files."""
+    return [_pod(pod, kind, logs) for _, pod in sorted(state.pods.items())]
+
+
+def _pod(pod: Document, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> Record:
+    name = pod_view.name(pod)
+    found = list(pod_view.containers(pod))
+    return {
+        "name": name,
+        "role": kind.role(pod),
+        "node": pod_view.node(pod),
+        "phase": pod_view.phase(pod),
+        "created": pod["metadata"].get("creationTimestamp"),
+        "started": (pod.get("status") or {}).get("startTime"),
+        "finished": _finished(found),
+        "requests": pod_view.requests(pod),
+        "containers": [_container(container, logs.get((name, container.name))) for container in found],
+    }
+
+
+def _container(container: Container, log: LogFile | None) -> Record:
+    return {
+        "name": container.name,
+        "image": container.image,
+        "state": container.state,
+        "reason": container.reason,
+        "exit_code": container.exit_code,
+        "restarts": container.restarts,
+        "started": container.started or container.ended.get("startedAt"),
+        "finished": container.finished,
+        "log": log.file if log else None,
+        "log_lines": log.lines if log else 0,
+        "log_bytes": log.bytes if log else 0,
+        "log_gap": log.gap if log else "",
+    }
+
+
+def _finished(containers: list[Container]) -> str | None:
+    ends = [container.finished for container in containers if container.finished]
+    return max(ends) if ends and len(ends) == len(containers) else None
+
+
+def resources(records: list[Record], finished: float) -> dict[str, dict[str, float]]:
+    """Return what the pods asked for: `{resource: {requested: at the peak, seconds: request x seconds held}}`."""
+    total: dict[str, dict[str, float]] = {}
+    steps: list[tuple[float, str, float]] = []
+    for pod in records:
+        if not pod["started"]:
+            continue
+        begun, ended = from_iso(pod["started"]), from_iso(pod["finished"]) if pod["finished"] else finished
+        for resource, amount in pod["requests"].items():
+            row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
+            row["seconds"] = round(row["seconds"] + amount * max(0.0, ended - begun), 3)
+            # Times have whole seconds: a pod that ended in the second it began in was there all the same.
+            steps += [(begun, resource, amount), (max(begun + 0.001, ended), resource, -amount)]
+    held = dict.fromkeys(total, 0.0)
+    # Of changes at one moment what ends comes first: times have whole seconds, and a second try follows the first.
+    for _, resource, amount in sorted(steps, key=lambda step: (step[0], step[2])):
+        held[resource] += amount
+        total[resource]["requested"] = max(total[resource]["requested"], round(held[resource], 9))
+    return total
+
+
+def cause(found: Cause | None) -> Record | None:
+    """Return a cause as plain data."""
+    return found.to_record() if found else None
+
+
+# What a task returns to Ansible.
+_KEPT = (
+    *("outcome", "cause", "identity", "run_id", "workload", "phases"),
+    *("progress", "restarts", "attempt", "attempts", "log_tail"),
+)
+
+# Lines of the guilty container's log that are shown; the result has more, the evidence all.
+_SHOWN = 20
+
+
+def last_words(cause: Cause | None) -> list[str]:
+    """Return the end of the log of the container that is to blame: it may not be the one that was shown."""
+    if cause is None or not cause.log_tail:
+        return []
+    return [f"last lines of {cause.object} ({cause.container}):", *(f"  {line}" for line in cause.log_tail[-_SHOWN:])]
+
+
+def result(record: Record, task: Task, *, changed: bool, msg: str, failed: bool = False, **more: t.Any) -> Record:
+    """Return the result of a step, `failed` set only when it is so."""
+    shown = {key: record.get(key) for key in _KEPT}
+    base: Record = {"changed": changed, "msg": msg, "evidence": str(task.evidence), **shown, **more}
+    # `warnings` is a key of Ansible's own, printed in another place.
+    base["events"] = record["warnings"]
+    return {**base, "failed": True} if failed else base
+
+
+# Evidence that must be on disk before what it tells of is removed: written as soon as there is room for it.
+FOLLOWING = "following goes on, and what is missing is read again from the kubelet when there is room"
+KEEPING = (
+    "the step has ended; its pods stay until the evidence is whole. After Ctrl-C the same command goes on from here"
+)
+
+
+@dataclass(kw_only=True)
+class Writer:
+    """Writes the evidence of a step; `lost` tells whether another controller has taken over.
+
+    Only while it is `patient` is room waited for: not where pods stay anyway, nor where another revision has to serve.
+    """
+
+    task: Task
+    clock: Clock
+    say: Callable[[str], None]
+    lost: Callable[[], bool] = lambda: False
+    patient: bool = True
+    _recorded: bool = field(default=False, init=False)
+
+    def tell(self, at: float, meanwhile: str, *, every: float = REPEAT) -> None:
+        """Say what cannot be written, and what is done `meanwhile`, when that is due."""
+        if said := self.task.storage.news(at, meanwhile, every=every):
+            self.say(f"{self.task.place}: {said}")
+
+    def wait(self, meanwhile: str = KEEPING) -> bool:
+        """Say why the step does not go on although it could, and wait a little; return whether to wait any longer."""
+        if not self.patient or self.lost():
+            return False
+        self.tell(self.clock.now(), meanwhile)
+        self.clock.sleep(RETRY)
+        return not self.lost()
+
+    def insist(self, write: Callable[[], t.Any], meanwhile: str = KEEPING) -> None:
+        """Write a part of the evidence as soon as there is room for it.
+
+        Raises:
+            StorageError: there is none, and it is not to be waited for.
+        """
+        self.task.storage.insist(self.task.evidence, write, partial(self.wait, meanwhile))
+
+    def record(self, journal: Journal, **fields: t.Any) -> Record:
+        """Write down how the step ended, for the first time as soon as there is room for it."""
+        if not self._recorded:
+            with contextlib.suppress(StorageError):
+                self.insist(partial(journal.write, **fields))
+        self._recorded, record = True, journal.note(**fields)
+        if self.task.storage.error is None:
+            self.tell(self.clock.now(), "")
+        return record

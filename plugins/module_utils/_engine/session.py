@@ -1,0 +1,187 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Follow one workload from where it is to its end, print what happens, and keep the evidence."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.launchers import with_rank
+from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence, record
+from ansible_collections.mlops.eks.plugins.module_utils._engine.record import FOLLOWING, Journal, Writer
+from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
+from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Surroundings
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Departure, staying
+from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Observer, Target
+from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import doubtful_nodes, settle
+from ansible_collections.mlops.eks.plugins.module_utils._follow.reducer import reduce
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending, Rules, State, start
+from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
+from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Selector
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogFile, gaps
+
+# Pods that are asked for one by one at the end.
+_FEW = 16
+
+
+class Session:
+    """One following of one workload."""
+
+    def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, writer: Writer) -> None:
+        self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
+        self._writer, self._clock, self._say = writer, writer.clock, writer.say
+        self._observer = Observer(kube, target, self._clock, progress=rules.progress is not None)
+        self._surroundings = Surroundings(kube, self._observer.put)
+        # What was written after the end, by pods that were let go.
+        self._late: dict[Instance, LogFile] = {}
+
+    def lost_lock(self, holder: str) -> None:
+        """End the session because another controller took over; called from the lock's thread."""
+        self._observer.put(changes.LockLost(at=self._clock.now(), holder=holder))
+
+    def follow(self) -> State:
+        """Follow to the end, then settle pods and logs and write the evidence."""
+        state = start(self._rules, self._clock.now())
+        settled = False
+        self._observer.start()
+        try:
+            for change in self._observer.changes():
+                state = self._one(state, change)
+                if state.ending:
+                    break
+            state = settle(state, self._pods(), self._rules)
+            if suspects := doubtful_nodes(state):
+                state = settle(state, [], self._rules, nodes=self._surroundings.nodes(suspects))
+            self._observer.follow_logs(state)
+            settled = True
+            if t.cast(Ending, state.ending).outcome == "ready":
+                self._writer.patient = False
+        finally:
+            self._observer.close(state, self._wait if settled else _never)
+        for line in (*self._observer.screen.drain(), *gaps(self._observer.logs.files())):
+            self._say(line)
+        return self._keep(state)
+
+    def _wait(self) -> bool:
+        """Print what the logs tell meanwhile, and wait for room to archive it."""
+        for line in self._observer.screen.drain():
+            self._say(line)
+        return self._writer.wait()
+
+    def _one(self, state: State, change: changes.Change) -> State:
+        before = (state.phases, state.beat)
+        more = self._observer.waiting
+        state, lines = reduce(state, change, self._rules, more=more)
+        # A job's own words come before ours about it.
+        for line in (*self._observer.screen.drain(), *lines):
+            self._say(line)
+        self._observer.follow_logs(state, change)
+        # Twice within what an explanation waits; a thousand pods that start at once need not be gone through each time.
+        if isinstance(change, changes.Tick | changes.Wrote) and not state.ending:
+            self._surroundings.look(state, change.at)
+        if (state.phases, state.beat) != before:
+            self._journal.note(phases=record.phases(state, None), **record.course(state))
+        self._writer.tell(change.at, FOLLOWING, every=self._rules.heartbeat)
+        return state
+
+    def _pods(self) -> list[Document]:
+        """Return the workload's pods as they are now."""
+        return [pod for selector in self._observer.selectors for pod in self._selected(selector)]
+
+    def _selected(self, selector: Selector) -> list[Document]:
+        path = collection("v1", "pods", self._kube.namespace)
+        # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
+        pods = listing.pods(self._kube, {**selector, "resourceVersion": "0"})
+        unsure = list(map(pod_view.name, staying(pods)))
+        if len(unsure) > _FEW:
+            return listing.pods(self._kube, selector)
+        newest = {name: self._kube.get(f"{path}/{name}") for name in unsure}
+        latest = (newest.get(pod_view.name(pod), pod) for pod in pods)
+        return [pod for pod in latest if pod is not None]
+
+    def _keep(self, state: State) -> State:
+        ending = t.cast(Ending, state.ending)
+        found = ending.cause
+        if found is not None:
+            tail = self._tail(found.object.rpartition("/")[2], found.container)
+            state = replace(state, ending=replace(ending, cause=with_rank(found.with_log(tail))))
+        with contextlib.suppress(StorageError):
+            self._writer.insist(partial(evidence.write_state, self._journal.task, state))
+        return state
+
+    def see_off(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
+        """Uninstall what still runs, keep what the pods `left` write until they end, and return how that was."""
+        keeping = self._target.keeping
+        # Their logs go on where they were left.
+        keeping = replace(keeping, former=(keeping.directory.parent,))
+        departure = Departure(self._kube, left, self._observer.selectors, keeping, clock=self._clock, say=self._say)
+        uninstall()
+        self._late = departure.complete()
+        state = replace(state, pods={**state.pods, **departure.pods})
+        task = self._journal.task
+        task.storage.attempt(task.evidence, partial(evidence.write_state, task, state))
+        return state
+
+    def summary(self, state: State, finished: float) -> dict[str, t.Any]:
+        """Return the fields of the record that the session knows."""
+        pods = record.pods(state, self._target.kind, self._newest_logs())
+        ref, ending = self._target.ref, t.cast(Ending, state.ending)
+        return {
+            "outcome": ending.outcome,
+            "cause": record.cause(ending.cause),
+            "workload": {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name},
+            "phases": record.phases(state, finished),
+            **record.course(state),
+            "pods": pods,
+            "resources": record.resources(pods, finished),
+            "log_tail": self._leader_tail(state),
+            "warnings": [
+                *map(events.line, state.warnings.values()),
+                *_uncounted(state),
+                *self._observer.screen.notes,
+                *gaps({**self._observer.logs.files(), **self._late}),
+                *filter(None, [ending.note]),
+            ],
+        }
+
+    def _leader_tail(self, state: State) -> list[str]:
+        for name, pod in sorted(state.pods.items(), reverse=True):
+            if state.workload is None or self._target.kind.leads(state.workload, pod):
+                tail = self._tail(name, "")
+                if tail:
+                    return list(tail)
+        return []
+
+    def _tail(self, pod: str, container: str) -> tuple[str, ...]:
+        """Return the last lines of a container; of a private step they are nowhere but in its log."""
+        return () if self._journal.task.private else self._observer.logs.tail(pod, container)
+
+    def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
+        files = sorted({**self._observer.logs.files(), **self._late}.items(), key=_restarts)
+        return {(one.pod, one.container): file for one, file in files}
+
+
+def _never() -> bool:
+    return False
+
+
+def _uncounted(state: State) -> Iterator[str]:
+    """Yield what is not in the record, as it is too much."""
+    if state.dropped:
+        yield f"{state.dropped} older warnings were not kept"
+    if state.forgotten:
+        yield f"{state.forgotten} pods that went earlier are not listed; their logs are in the evidence"
+
+
+def _restarts(entry: tuple[Instance, LogFile]) -> int:
+    return entry[0].restarts

@@ -1,0 +1,133 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""A pipeline checked as a whole before its first step runs."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._charts.find import chart_of, stays
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
+from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
+from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import errors_redacted
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import new_run_id
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import part
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
+    Pipeline,
+    Step,
+    check_release,
+    choose,
+    file_of,
+    helm_release,
+    locate,
+    read,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, inline, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
+
+
+@errors_redacted
+@checked("pipeline_info")
+def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the pipeline with the steps chosen, every one of its recipes checked.
+
+    Raises:
+        InvalidInputError: with file, line and key of the first mistake.
+    """
+    where = locate(params["pipeline"])
+    pipeline = read(where)
+    source = load(file_of(where))
+    release = params["release"] or pipeline.name
+    check_release(release)
+    chosen = choose(pipeline, from_step=params["from_step"], only_steps=params["only_steps"] or [])
+    over = [inline("recipe_values", params["recipe_values"])] if params["recipe_values"] else []
+    charts = {}
+    for index, step in enumerate(pipeline.steps):
+        written = source.below(("steps", index))
+        chart = charts[step.name] = _chart(step, written)
+        with written.blamed(("name",)):
+            check_release(helm_release(release, step.name, keep=stays(step, chart)))
+        # Steps that do not run now need not fit to values that are given now.
+        layered = _layers(step, written, over if step in chosen else [])
+        if not params.get("allow_lookup"):
+            refuse_calls(layered)
+        _check(step, chart, written, layered)
+    rows = [_row(pipeline, step, charts) for step in chosen]
+    for index, row in enumerate(rows):
+        row["later_releases"] = [
+            helm_release(release, later["name"], keep=True) for later in rows[index + 1 :] if later["keep"]
+        ]
+    found = {
+        "changed": False,
+        "pipeline": {**_plain(pipeline), "steps": rows},
+        "release": release,
+        "run_id": new_run_id(pipeline.name),
+    }
+    notes = [chart.origin.note for chart in charts.values() if chart.origin and chart.origin.note]
+    return {**found, "warnings": notes} if notes else found
+
+
+def _chart(step: Step, written: Source) -> Chart:
+    try:
+        return chart_of(step)
+    except InvalidInputError as error:
+        with written.blamed((error.key if isinstance(error, SourceError) else "chart",)):
+            raise
+
+
+def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
+    """Return what a step is made of: its recipes, what is `written` in the pipeline, and the values `over` them."""
+    sources = [load(Path(name)) for name in step.recipes]
+    if step.values:
+        sources.append(written.below(("values",)))
+    return layers([*sources, *over])
+
+
+def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
+    """Check a step's values against its chart, and its expressions."""
+    if step.values:
+        _refuse_secrets(chart, written.below(("values",)))
+    if chart.schema is not None:
+        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+    for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
+        if text is not None:
+            with written.blamed((key,), key=key):
+                parse(text)
+
+
+def _refuse_secrets(chart: Chart, values: Source) -> None:
+    """Refuse a secret in the pipeline itself, which this returns to Ansible and so to every log of the play."""
+    for key in part(layers([values]), chart, "").secrets:
+        raise InvalidInputError(
+            f"{values.at(tuple(key.split('.')))}: {key}: a secret does not belong in a pipeline. Declare where "
+            "it comes from under secrets, and refer to it by {secretKeyRef: {name: …, key: …}}; or give it as "
+            "recipe_values."
+        )
+
+
+def _plain(pipeline: Pipeline) -> dict[str, t.Any]:
+    return {key: value for key, value in pipeline.to_result().items() if key != "steps"}
+
+
+def _row(pipeline: Pipeline, step: Step, charts: Mapping[str, Chart]) -> dict[str, t.Any]:
+    """Return a step with its place, number and the steps before it, and with the chart that every cluster is to use."""
+    names = [entry.name for entry in pipeline.steps]
+    index = names.index(step.name)
+    found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
+    place = {"index": index + 1, "total": len(names), "after": names[:index]}
+    return {**found, **_pinned(charts[step.name]), "keep": stays(step, charts[step.name]), **place}
+
+
+def _pinned(chart: Chart) -> dict[str, str]:
+    """Return what keeps a chart the same for as long as the run takes, if it comes from elsewhere."""
+    origin = chart.origin
+    if origin is None or not (origin.repo or chart.ref.startswith("oci://")):
+        return {}
+    return {"version": origin.commit} if origin.commit else {"version": chart.version, "digest": origin.package_digest}

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a step will install, worked out before anything is touched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import typing as t
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Capabilities, Helm
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
+from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import api_versions, server_version
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
+from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST
+from ansible_collections.mlops.eks.plugins.module_utils._plan.manifest import read_manifest
+from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
+from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import choose, find_kind, refer
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, asks_capabilities
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import Parted, demand_references, part
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, load
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A step's chart and checked values: enough to tell whether it has been done before.
+
+    What the chart marks as secret is not among the values: these refer to Secret `secret`, which is to hold it.
+    """
+
+    chart: Chart
+    parted: Parted
+    secret: str
+    identity: str
+
+    @property
+    def values(self) -> dict[str, t.Any]:
+        """The merged values, chart defaults not included."""
+        return self.parted.values
+
+    @property
+    def about(self) -> dict[str, t.Any]:
+        """What the record of a step says of it."""
+        return {
+            "identity": self.identity,
+            "chart_version": self.chart.version,
+            "chart_source": self.chart.source,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Draft):
+    """A draft with its rendered objects, and the workload among them whose status decides the step."""
+
+    manifest: tuple[Document, ...]
+    kind: Kind
+    workload: Document
+    ref: Ref
+
+    @property
+    def objects(self) -> list[str]:
+        """The objects as `Kind/name`."""
+        return [f"{entry['kind']}/{entry['metadata']['name']}" for entry in self.manifest]
+
+
+def make_draft(task: Task, chart: Chart) -> Draft:
+    """Read, layer and validate.
+
+    Raises:
+        InvalidInputError: a recipe or value is wrong, or calls what none may; the message names file, line and key.
+    """
+    sources = [load(Path(name)) for name in task.recipes]
+    if task.values:
+        sources.append(inline("values", task.values))
+    layered, secret = layers(sources), f"{task.helm_release}-secrets"
+    parted = part(layered, chart, secret)
+    # Known before anything is said of the values.
+    task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
+    if not task.allow_lookup:
+        refuse_calls(layered)
+    if chart.schema is not None:
+        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+        demand_references(parted, chart)
+    # Of a secret it counts that there is one, not what it is: a new token is no reason to train again.
+    named = identity(
+        chart_digest=chart.digest, values=parted.values, release=task.helm_release, namespace=task.namespace
+    )
+    return Draft(chart=chart, parted=parted, secret=secret, identity=named)
+
+
+def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
+    """Render what a draft will install; nothing is installed.
+
+    Raises:
+        InvalidInputError: a template refuses the values, or renders no workload or several.
+        AbsentError: the cluster does not know the workload's kind.
+    """
+    with value_files(task, draft.parted.overlay) as files:
+        text = helm.template(task.helm_release, draft.chart.path, files, _capabilities(draft, kube))
+    manifest = read_manifest(text, chart=draft.chart.ref)
+    workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
+    kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
+    _check_spec(workload, kind, draft.chart.ref)
+    return Plan(
+        **vars(draft),
+        manifest=manifest,
+        kind=kind,
+        workload=workload,
+        ref=refer(kind, workload["metadata"]["name"], task.namespace),
+    )
+
+
+def _capabilities(draft: Draft, kube: Kube) -> Capabilities:
+    """Return what the chart's templates would see of the cluster when they are installed, as far as they look."""
+    asks = asks_capabilities(draft.chart.path) or "Capabilities" in json.dumps(draft.values)
+    return Capabilities(server_version(kube), api_versions(kube) if asks else ())
+
+
+def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
+    try:
+        kind.selectors(workload)
+    except (KeyError, TypeError, AttributeError) as error:
+        name = f"{workload['kind']}/{workload['metadata']['name']}"
+        raise InvalidInputError(
+            f"chart {chart}: {name} does not say which pods are its own: {error} is missing in its spec, or malformed."
+        ) from error
+
+
+@contextlib.contextmanager
+def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
+    """Yield the `--values` files of a step: its recipes as they are, then `values` as the last layer.
+
+    With an `overlay` of references in it, that layer holds no secret, whatever the recipes hold.
+    """
+    files = [Path(name) for name in task.recipes]
+    values = merge(dict(task.values), overlay)
+    if not values:
+        yield files
+        return
+    with contextlib.ExitStack() as stack:
+        with writing(Path(tempfile.gettempdir())):
+            last = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8"))
+            json.dump(values, last)
+            last.flush()
+        yield [*files, Path(last.name)]

@@ -1,0 +1,236 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""What a step is asked to do, parsed once at the edge."""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+import time
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits
+from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import Expression, parse
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Shown
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import STREAMS
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Retry
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
+    check_release,
+    helm_release,
+)
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """How long each thing may take, in seconds; infinite where there is no limit."""
+
+    timeout: float = limits.default("timeout")
+    ready: float = limits.default("ready_timeout")
+    no_output: float = limits.default("no_output_timeout")
+    pending: float = limits.default("pending_timeout")
+    heartbeat: float = limits.default("heartbeat")
+    lock: float = limits.default("lock_timeout")
+    leftover: float = limits.default("leftover_grace")
+    patience: Patience = field(default_factory=Patience)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One step of one run on one cluster.
+
+    `release` names the run, `helm_release` what Helm installs: they differ for a step that is kept. `after` names
+    the steps
+    whose newer success makes an older success of this one stale.
+    """
+
+    cluster: str
+    namespace: str
+    release: str
+    step: str
+    chart: str
+    run_id: str
+    runs_dir: Path
+    recipes: tuple[str, ...] = ()
+    values: Mapping[str, t.Any] = field(default_factory=dict)
+    declared: Declarations = field(default_factory=Declarations, compare=False)
+    pipeline: str = ""
+    index: int = 1
+    total: int = 1
+    keep: bool = False
+    replace: bool = False
+    force: bool = False
+    # Whether templates in values may reach outside of the chart.
+    allow_lookup: bool = False
+    # Whether a Helm release that this collection did not install may be taken over.
+    adopt: bool = False
+    cleanup: str = "always"
+    after: tuple[str, ...] = ()
+    # Helm releases of later steps, which must be free, or the run's, before this one begins.
+    later_releases: tuple[str, ...] = ()
+    # Which of the chart's objects decides the step, as `Kind` or `Kind/name`, where that is not plain.
+    workload: str | None = None
+    until: Expression | None = None
+    fail_on: tuple[Expression, ...] = ()
+    progress: re.Pattern[str] | None = None
+    retry: Retry = field(default_factory=Retry)
+    waits: Waits = field(default_factory=Waits)
+    logs: Shown = "leader"
+    log_streams: int = STREAMS
+    # What no line and no file may show, and whether only its owner may read the evidence.
+    mask: Mask = field(default_factory=Mask, compare=False)
+    private: bool = False
+    storage: Storage = field(default_factory=Storage, compare=False)
+    # Who runs it.
+    user: str = ""
+
+    @property
+    def helm_release(self) -> str:
+        """The Helm release of this step."""
+        return helm_release(self.release, self.step, keep=self.keep and self.step != self.release)
+
+    @property
+    def place(self) -> str:
+        """Which step it is, as `step 2/5 train`."""
+        return f"step {self.index}/{self.total} {self.step}"
+
+    @property
+    def evidence(self) -> Path:
+        """The step's evidence directory."""
+        # No file system takes names of more than 255 bytes; a workload that is waited for may be called by 253.
+        return self.runs_dir / self.run_id / self.cluster / f"{self.index:02d}-{self.step}"[:255]
+
+
+def waits(params: Mapping[str, t.Any]) -> Waits:
+    """Return the waits that a module's parameters set, which were checked."""
+    found = {name: limits.unlimited(value) for name, value in params.items() if name in limits.ALL}
+    return Waits(
+        timeout=found["timeout"],
+        ready=found.get("ready_timeout", limits.default("ready_timeout")),
+        no_output=found["no_output_timeout"],
+        pending=found["pending_timeout"],
+        heartbeat=found["heartbeat"],
+        lock=found.get("lock_timeout", limits.default("lock_timeout")),
+        leftover=found.get("leftover_grace", limits.default("leftover_grace")),
+        patience=Patience(
+            image=found["image_pull_grace"],
+            config=found["config_grace"],
+            volume=found["volume_grace"],
+            unschedulable=found["unschedulable_grace"],
+            infeasible=found["infeasible_grace"],
+            doubtful=found["failure_grace"],
+            lost_rank=found["lost_rank_grace"],
+            max_restarts=found["max_restarts"],
+        ),
+    )
+
+
+def rules(
+    task: Task,
+    kind: Kind,
+    name: str,
+    *,
+    started: float,
+    earlier: float = 0.0,
+    placed: bool = False,
+    serves: bool = False,
+) -> Rules:
+    """Return what workload `name` is judged by; `earlier` attempts took as many seconds, and perhaps had nodes.
+
+    `serves` says that it was ready before, so that the time in which it must be ready again is limited.
+    """
+    return Rules(
+        kind=kind,
+        name=name,
+        started=started,
+        earlier=earlier,
+        placed=placed,
+        timeout=task.waits.timeout,
+        ready_timeout=task.waits.ready if serves else math.inf,
+        no_output_timeout=task.waits.no_output,
+        pending_timeout=task.waits.pending,
+        heartbeat=task.waits.heartbeat,
+        patience=task.waits.patience,
+        progress=task.progress,
+        until=task.until,
+        fail_on=task.fail_on,
+    )
+
+
+def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict[str, t.Any]:
+    """Return the fields of a task that say how its workload is followed.
+
+    Raises:
+        InvalidInputError: an expression is malformed.
+    """
+    return {
+        "run_id": params["run_id"] or new_run_id(params.get("pipeline") or params.get("release") or params["name"]),
+        "runs_dir": Path(params["runs_dir"]).expanduser().absolute(),
+        "until": parse(params["until"]) if params["until"] else None,
+        "fail_on": tuple(parse(text) for text in params["fail_on"] or ()),
+        "progress": progress_pattern(params["progress"]) if params["progress"] else None,
+        "waits": waits(params),
+        "logs": params["logs"],
+        "log_streams": params["log_streams"],
+        "mask": mask,
+        "private": private,
+    }
+
+
+def step_task(
+    params: Mapping[str, t.Any], chart: Chart, *, cluster: str, mask: Mask | None = None, private: bool = False
+) -> Task:
+    """Return the task that the parameters of `helm_step` describe; `chart` is the one they mean.
+
+    Raises:
+        InvalidInputError: a name or an expression is malformed.
+    """
+    step = params["step"] or params["release"]
+    task = Task(
+        cluster=cluster,
+        namespace=params["namespace"],
+        release=params["release"],
+        step=step,
+        chart=chart.ref,
+        recipes=tuple(params["recipe"] or ()),
+        values=params["values"] or {},
+        pipeline=params["pipeline"] or params["release"],
+        index=params["index"],
+        total=params["total"],
+        keep=chart.serves if params["keep"] is None else params["keep"],
+        replace=params["replace"],
+        force=params["force"],
+        allow_lookup=params["allow_lookup"],
+        adopt=params["adopt"],
+        cleanup=params["cleanup"],
+        workload=params["workload"] or None,
+        after=tuple(params["after"] or ()),
+        later_releases=tuple(params["later_releases"] or ()),
+        retry=Retry(retries=params["retries"], on=tuple(params["retry_on"]), backoff=params["retry_backoff"]),
+        **following(params, mask or Mask(), private=private),
+    )
+    check_release(task.helm_release)
+    return task
+
+
+def stop_command(release: str, namespace: str) -> str:
+    """Return the command that stops a run, to be shown to the user."""
+    return f"ansible-playbook playbooks/stop.yml -e release={release} -e kube_namespace={namespace}"
+
+
+def new_run_id(pipeline: str) -> str:
+    """Return an id such as `20261121T091502-digits-3f9a`: it sorts by time and is unique."""
+    # A workload may be called by 253 characters, and a run id may have 128.
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{pipeline[:64]}-{secrets.token_hex(2)}"
