@@ -17,7 +17,7 @@ def _stored(space: Space) -> list[Json]:
     return sorted(space.get("secrets", "-l", "owner=helm"), key=lambda one: str(one["metadata"]["name"]))
 
 
-def _mark(space: Space, release: str, status: str) -> None:
+def _offset(space: Space, release: str, status: str) -> None:
     """Let Helm take a release for one in this state, as one that died or failed leaves it."""
     space.kubectl("label", "--overwrite", "secret", f"sh.helm.release.v1.{release}.v1", f"status={status}")
 
@@ -25,7 +25,7 @@ def _mark(space: Space, release: str, status: str) -> None:
 @pytest.mark.parametrize("status", ["deployed", "failed", "pending-install"])
 def test_a_release_of_somebody_else_is_refused_by_step_and_stop(space: Space, status: str) -> None:
     helm(space, "install", "run", str(chart(space.directory)))
-    _mark(space, "run", status)
+    _offset(space, "run", status)
     before = _stored(space)
     pipeline = space.pipeline(train=job("echo never"))
 

@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.account import eks_
 from ansible_collections.mlops.eks.plugins.module_utils._aws.fsx_export import fsx_export
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._engine import entrypoints
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules
 from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import kube_apply
@@ -66,7 +66,7 @@ def test_a_step_that_runs_or_waits_for_capacity_has_no_limit_by_default() -> Non
     assert [limits.STEP_LIMITS[name].default for name in named] == [0, 0, 0, 0]
     found = waits(params())
     assert (found.timeout, found.no_output, found.pending) == (math.inf, math.inf, math.inf)
-    assert found.patience == Patience()
+    assert found.patience == GracePeriods()
     rules = t.cast(t.Any, Rules.__dataclass_fields__)
     assert (rules["timeout"].default, rules["pending_timeout"].default) == (math.inf, math.inf)
 

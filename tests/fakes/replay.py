@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.reducer import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State, start
@@ -19,7 +19,7 @@ NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))
 Document = dict[str, t.Any]
 News = changes.WorkloadSeen | changes.WorkloadGone | changes.PodSeen | changes.PodGone | changes.EventSeen
 # Little patience, and no more than the recordings take.
-SHORT = Patience(image=25.0, config=25.0, unschedulable=40.0, volume=30.0, doubtful=30.0, max_restarts=2)
+SHORT = GracePeriods(image=25.0, config=25.0, unschedulable=40.0, volume=30.0, doubtful=30.0, max_restarts=2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ _MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
 )
 
 
-def teach(resolver: type[Resolver]) -> None:
+def register(resolver: type[Resolver]) -> None:
     """Let a loader take plain text for what Helm takes it for, or a dumper quote what Helm would take for no text."""
     for tag, pattern, first in _MEANINGS:
         resolver.add_implicit_resolver(f"{TAG}{tag}", re.compile(f"^(?:{pattern})$"), list(first))
@@ -43,7 +43,7 @@ class Meanings(Resolver):
     yaml_implicit_resolvers = {}  # noqa: RUF012
 
 
-teach(Meanings)
+register(Meanings)
 
 
 class Values(SafeConstructor):

@@ -57,7 +57,7 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
+class GracePeriods:
     """How many seconds each kind of trouble may last before it fails the step; infinite where it never does."""
 
     image: float = limits.default("image_pull_grace")
@@ -71,7 +71,7 @@ class Patience:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suspicion:
+class Problem:
     """A trouble seen now. It fails the step when the same `key` has been seen for `grace` seconds."""
 
     key: str

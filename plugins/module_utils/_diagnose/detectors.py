@@ -12,7 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events, patterns
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Patience, Suspicion, of_container
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import (
+    Cause,
+    GracePeriods,
+    Problem,
+    of_container,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.reasons import lookup
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import (
     ended_at,
@@ -49,7 +54,7 @@ _GRACES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class Snapshot:
     """What is judged: the pods that exist and the warnings about them; what was before `after` is forgiven.
 
     `fallen` are the pods that had failed when they were deleted.
@@ -60,7 +65,7 @@ class Scene:
     pods: Mapping[str, Document]
     fallen: tuple[Document, ...] = ()
     warnings: tuple[Document, ...] = ()
-    patience: Patience = field(default_factory=Patience)
+    patience: GracePeriods = field(default_factory=GracePeriods)
     after: float = 0.0
 
     @cached_property
@@ -73,7 +78,7 @@ class Scene:
         return events.about_pod(self.subjects, pod)
 
 
-def suspicions(scene: Scene) -> Iterator[Suspicion]:
+def problems(scene: Snapshot) -> Iterator[Problem]:
     """Yield every trouble that pods and warning events show now."""
     for pod in scene.pods.values():
         if scene.workload is None or scene.kind.current(scene.workload, pod):
@@ -85,10 +90,10 @@ def suspicions(scene: Scene) -> Iterator[Suspicion]:
     for event in (event for event in scene.warnings if events.seen(event) + 1 > scene.after):
         cause = refusal(event, scene) or mount(event, scene)
         if cause:
-            yield _suspicion(cause, scene.patience)
+            yield _problem(cause, scene.patience)
 
 
-def _in_vain(scene: Scene) -> Iterable[list[Document]]:
+def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
     """Return for each role the pods that failed soon, each made after the one before it had ended.
 
     Ranks that fail together are no attempts: one may have taken the others along.
@@ -106,44 +111,44 @@ def _in_vain(scene: Scene) -> Iterable[list[Document]]:
     return found.values()
 
 
-def doubts(subject: str, verdict: Verdict, patience: Patience) -> Iterator[Suspicion]:
+def doubts(subject: str, verdict: Verdict, patience: GracePeriods) -> Iterator[Problem]:
     """Yield the failure that the workload reports and may still take back."""
     if verdict.reason and not verdict.final:
         cause = Cause.of(verdict.reason, subject, verdict.message)
-        yield Suspicion(key=f"doubt {verdict.reason}", grace=patience.doubtful, cause=cause)
+        yield Problem(key=f"doubt {verdict.reason}", grace=patience.doubtful, cause=cause)
 
 
-def _suspicion(cause: Cause, patience: Patience) -> Suspicion:
+def _problem(cause: Cause, patience: GracePeriods) -> Problem:
     """Return the suspicion of a cause that may go away; its key outlives a change of words."""
     grace = _GRACES.get(cause.reason) or _GRACES[cause.category]
     # Whichever pod it is: they wait for the same nodes.
     subject = "" if cause.reason == "Unschedulable" else f" {cause.object}/{cause.container}"
-    return Suspicion(key=f"{cause.category}{subject}", grace=getattr(patience, grace), cause=cause)
+    return Problem(key=f"{cause.category}{subject}", grace=getattr(patience, grace), cause=cause)
 
 
-def _of_pod(pod: Document, scene: Scene) -> Iterator[Suspicion]:
+def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
     subject = f"Pod/{pod_view.name(pod)}"
     message = pod_view.unschedulable(pod)
     if message:
         reason = patterns.reason_of(message, patterns.SCHEDULING, "Unschedulable")
-        yield _suspicion(Cause.of(reason, subject, message), scene.patience)
+        yield _problem(Cause.of(reason, subject, message), scene.patience)
     gone = None if scene.kind.serves else of_pod(pod, scene.about(pod))
     if gone:
-        yield Suspicion(key=f"gone {subject}", grace=scene.patience.doubtful, cause=gone[0])
+        yield Problem(key=f"gone {subject}", grace=scene.patience.doubtful, cause=gone[0])
     for container in pod_view.containers(pod):
         yield from _of_container(pod, container, scene)
 
 
-def _of_container(pod: Document, container: Container, scene: Scene) -> Iterator[Suspicion]:
+def _of_container(pod: Document, container: Container, scene: Snapshot) -> Iterator[Problem]:
     waiting = cannot_start(pod, container, scene.about(pod))
     if waiting:
-        found = _suspicion(waiting, scene.patience)
+        found = _problem(waiting, scene.patience)
         yield replace(found, grace=0.0) if container.reason in _FINAL and found.grace < math.inf else found
     if not container.ended or ended_at(container) < scene.after:
         return
     if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
         cause = of_instance(pod, container, scene.about(pod))
-        yield Suspicion(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
+        yield Problem(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
     if container.restarts > scene.patience.max_restarts and _loops(container):
         yield _loop(pod, container, container.restarts, scene)
 
@@ -171,11 +176,11 @@ def _for_good(pod: Document, kind: Kind) -> bool:
     return kind.serves or (not kind.replaces and pod["spec"].get("restartPolicy") == "Never")
 
 
-def _loop(pod: Document, container: Container, times: int, scene: Scene) -> Suspicion:
+def _loop(pod: Document, container: Container, times: int, scene: Snapshot) -> Problem:
     last = of_instance(pod, container, scene.about(pod))
     reason = "CrashLoop" if last.category in ("program", "workload") else last.reason
     cause = replace(last, reason=reason, message=f"It ended {times} times; the last time: {last.message}")
-    return Suspicion(key=f"loop {cause.object}", grace=0.0, cause=cause)
+    return Problem(key=f"loop {cause.object}", grace=0.0, cause=cause)
 
 
 def _loops(container: Container) -> bool:
@@ -184,7 +189,7 @@ def _loops(container: Container) -> bool:
     return failed and ran(container) < _LOOP_SECONDS
 
 
-def refusal(event: Document, scene: Scene) -> Cause | None:
+def refusal(event: Document, scene: Snapshot) -> Cause | None:
     """Return why the API server lets nobody create the pods, or the operator does not want to."""
     about, own = event.get("involvedObject") or {}, str(event.get("reason"))
     said = str(event.get("message") or "")
@@ -200,7 +205,7 @@ def refusal(event: Document, scene: Scene) -> Cause | None:
     return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", said)
 
 
-def mount(event: Document, scene: Scene) -> Cause | None:
+def mount(event: Document, scene: Snapshot) -> Cause | None:
     """Return why a pod that waits for a volume does not get it."""
     about, own = event.get("involvedObject") or {}, str(event.get("reason"))
     pod = scene.pods.get(str(about.get("name")))

@@ -43,7 +43,7 @@ _RELATED = 60.0
 _SETTLED = 5.0
 
 
-class _Death(t.NamedTuple):
+class _Termination(t.NamedTuple):
     """`standing` means that nothing was put in its place; a `hint` alone explains no failure.
 
     `began` is when what died had begun, 0 for a whole pod.
@@ -70,7 +70,7 @@ class _Death(t.NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aftermath:
+class Consequences:
     """What is left of a failed workload: every pod ever seen, warnings about them and their nodes, and these nodes."""
 
     kind: Kind
@@ -98,9 +98,9 @@ class Aftermath:
         return at is not None and self.newest[self.kind.role(pod)] > max(at, pod_view.created(pod))
 
 
-def root_cause(left: Aftermath) -> Cause | None:
+def root_cause(left: Consequences) -> Cause | None:
     """Return what the failure of the workload began with, or `None` when no pod explains it."""
-    found = [death for pod in left.pods.values() for death in _deaths(pod, left)]
+    found = [death for pod in left.pods.values() for death in _terminations(pod, left)]
     real = [death for death in found if not death.hint]
     standing = [death for death in real if death.standing] or real
     if not standing:
@@ -113,19 +113,21 @@ def root_cause(left: Aftermath) -> Cause | None:
     return min(related, key=lambda death: death.order).cause
 
 
-def deletion(left: Aftermath) -> Cause | None:
+def deletion(left: Consequences) -> Cause | None:
     """Return which pod somebody deleted first, for a failure that nothing else explains."""
-    hints = [death for pod in left.pods.values() if any(failures(pod)) for death in _deaths(pod, left) if death.hint]
+    hints = [
+        death for pod in left.pods.values() if any(failures(pod)) for death in _terminations(pod, left) if death.hint
+    ]
     return min(hints, key=lambda death: death.order).cause if hints else None
 
 
-def _deaths(pod: Document, left: Aftermath) -> Iterator[_Death]:
+def _terminations(pod: Document, left: Consequences) -> Iterator[_Termination]:
     leads = left.workload is not None and left.kind.leads(left.workload, pod)
     warnings = events.about_pod(left.subjects, pod)
     whole = of_pod(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
     if whole and not _over_before(pod, whole[1]):
         cause, at = whole
-        yield _Death(_onset(cause, at, pod), cause, not left.replaced(pod, at), leads)
+        yield _Termination(_onset(cause, at, pod), cause, not left.replaced(pod, at), leads)
         return
     deleted = pod_view.deleted_since(pod)
     for container in failures(pod):
@@ -134,11 +136,11 @@ def _deaths(pod: Document, left: Aftermath) -> Iterator[_Death]:
             continue
         cause = of_instance(pod, container, warnings)
         standing = container.state != "running" and container.exit_code != 0 and not left.replaced(pod, at)
-        yield _Death(at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - ran(container))
+        yield _Termination(at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - ran(container))
     # An operator deletes pods after a failure; one that was deleted before may have led to it.
     if deleted is not None and not left.kind.serves:
         cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", "somebody deleted it")
-        yield _Death(deleted, cause, standing=False, leads=leads, hint=True)
+        yield _Termination(deleted, cause, standing=False, leads=leads, hint=True)
 
 
 def _onset(cause: Cause, at: float | None, pod: Document) -> float:

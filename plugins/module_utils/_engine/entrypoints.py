@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._engine.compare import differences
-from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import claim, keeping
+from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import claim, log_store
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, Record, Writer, result
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
@@ -40,7 +40,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import this_user
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST, without_data
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import SOURCE
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, following, new_run_id, rules, step_task
@@ -156,7 +156,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
         kind=kind,
         ref=ref,
         selectors=kind.selectors(entry),
-        keeping=keeping(task, former=True),
+        log_store=log_store(task, former=True),
         shown=task.logs,
         streams=task.log_streams,
     )
@@ -224,7 +224,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
         kube=kube,
         helm=helm_for(params, kube),
         release=release,
-        kept=Keeping(directory=directory, mask=mask, private=private) if params["evidence"] else None,
+        kept=LogStore(directory=directory, mask=mask, private=private) if params["evidence"] else None,
         say=_prefixed(say, cluster, release),
         adopt=params["adopt"],
     )

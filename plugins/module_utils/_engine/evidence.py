@@ -23,7 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Sta
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY as MARKS
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import rendered, without_data
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan
 from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Tried
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
@@ -128,13 +128,13 @@ def write_state(task: Task, state: State) -> None:
     _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=events.seen)))
 
 
-def keeping(task: Task, *, former: bool, seen: float = 0.0) -> Keeping:
+def log_store(task: Task, *, former: bool, seen: float = 0.0) -> LogStore:
     """Return how the logs of the step are kept: with `former` they go on where an earlier controller ended.
 
     It showed the lines stamped up to `seen`, in seconds since the epoch.
     """
     places = task.runs_dir.glob(f"*/{task.cluster}/*-{task.step}/{MARKS}") if former else ()
-    return Keeping(
+    return LogStore(
         directory=task.evidence / "logs",
         mask=task.mask,
         former=tuple(place.parent for place in places),

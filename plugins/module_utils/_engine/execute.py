@@ -34,7 +34,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.record import (
 from ansible_collections.mlops.eks.plugins.module_utils._engine.rollback import Rollback, with_surge_remedy
 from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._follow.deadlines import overdue
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import staying, survivors
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import staying, still_running
 from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import GOOD, Ending, Rules, State, start
@@ -256,10 +256,10 @@ class Execution:
         """Uninstall the release; what still runs may have something to say, and to save, when it is ended."""
         outcome, live = t.cast(Ending, state.ending).outcome, state.live.values()
         # Of a failure only programs that can still be heard count: what is on a lost node is not waited for.
-        left = staying(live) if outcome == "timed_out" else survivors(live) if outcome == "failed" else []
+        left = staying(live) if outcome == "timed_out" else still_running(live) if outcome == "failed" else []
         remove = partial(self.installer.remove, object_names(self.plan.manifest))
         if left:
-            return attempt.session.see_off(state, left, remove)
+            return attempt.session.drain(state, left, remove)
         remove()
         return state
 
@@ -276,7 +276,7 @@ class Execution:
         entry = self._became(ours=ours) if ending.outcome == "lost" else None
         if entry is None or entry.outcome != "cancelled":
             return ending, ours
-        cancellation.heard(self.ledger, self.task.run_id)
+        cancellation.acknowledge(self.ledger, self.task.run_id)
         return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), ours
 
     def _became(self, *, ours: bool) -> Entry | None:
@@ -326,7 +326,7 @@ class Attempt:
             kind=plan.kind,
             ref=plan.ref,
             selectors=plan.kind.selectors(plan.workload),
-            keeping=evidence.keeping(task, former=former, seen=self.installer.lock.former if former else 0.0),
+            log_store=evidence.log_store(task, former=former, seen=self.installer.lock.former if former else 0.0),
             shown=task.logs,
             streams=task.log_streams,
         )

@@ -153,13 +153,13 @@ class StepRun:
         record = journal.write(**self.draft.about, **fields)
         evidence.write_draft(self.task, self.draft)
         if self.task.index < self.task.total:
-            cancellation.passing(self.ledger, self.task.run_id)
+            cancellation.note_skip(self.ledger, self.task.run_id)
         return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
 
-    def _stopped(self, found: cancellation.Word) -> Record:
+    def _stopped(self, found: cancellation.Cancellation) -> Record:
         """Begin nothing, because the run was stopped before it came to this step."""
         task, now = self.task, self.clock.now()
-        cancellation.heard(self.ledger, task.run_id)
+        cancellation.acknowledge(self.ledger, task.run_id)
         cause = Cause.of("StoppedBefore", f"Run/{task.run_id}", f"it was {found} before this step began")
         fields = {"outcome": "cancelled", "cause": cause.to_record(), "finished": iso(now)}
         record = Journal(task=task, started=now).note(**self.draft.about, **fields)

@@ -17,8 +17,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._diagnose.launchers impo
 from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import FOLLOWING, Journal, Writer
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
-from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Surroundings
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Departure, staying
+from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Context
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, staying
 from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Observer, Target
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import doubtful_nodes, settle
 from ansible_collections.mlops.eks.plugins.module_utils._follow.reducer import reduce
@@ -41,7 +41,7 @@ class Session:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
         self._writer, self._clock, self._say = writer, writer.clock, writer.say
         self._observer = Observer(kube, target, self._clock, progress=rules.progress is not None)
-        self._surroundings = Surroundings(kube, self._observer.put)
+        self._surroundings = Context(kube, self._observer.put)
         # What was written after the end, by pods that were let go.
         self._late: dict[Instance, LogFile] = {}
 
@@ -68,13 +68,13 @@ class Session:
                 self._writer.patient = False
         finally:
             self._observer.close(state, self._wait if settled else _never)
-        for line in (*self._observer.screen.drain(), *gaps(self._observer.logs.files())):
+        for line in (*self._observer.console.drain(), *gaps(self._observer.logs.files())):
             self._say(line)
         return self._keep(state)
 
     def _wait(self) -> bool:
         """Print what the logs tell meanwhile, and wait for room to archive it."""
-        for line in self._observer.screen.drain():
+        for line in self._observer.console.drain():
             self._say(line)
         return self._writer.wait()
 
@@ -83,7 +83,7 @@ class Session:
         more = self._observer.waiting
         state, lines = reduce(state, change, self._rules, more=more)
         # A job's own words come before ours about it.
-        for line in (*self._observer.screen.drain(), *lines):
+        for line in (*self._observer.console.drain(), *lines):
             self._say(line)
         self._observer.follow_logs(state, change)
         # Twice within what an explanation waits; a thousand pods that start at once need not be gone through each time.
@@ -119,12 +119,12 @@ class Session:
             self._writer.insist(partial(evidence.write_state, self._journal.task, state))
         return state
 
-    def see_off(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
+    def drain(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
         """Uninstall what still runs, keep what the pods `left` write until they end, and return how that was."""
-        keeping = self._target.keeping
+        log_store = self._target.log_store
         # Their logs go on where they were left.
-        keeping = replace(keeping, former=(keeping.directory.parent,))
-        departure = Departure(self._kube, left, self._observer.selectors, keeping, clock=self._clock, say=self._say)
+        log_store = replace(log_store, former=(log_store.directory.parent,))
+        departure = Drain(self._kube, left, self._observer.selectors, log_store, clock=self._clock, say=self._say)
         uninstall()
         self._late = departure.complete()
         state = replace(state, pods={**state.pods, **departure.pods})
@@ -148,7 +148,7 @@ class Session:
             "warnings": [
                 *map(events.line, state.warnings.values()),
                 *_uncounted(state),
-                *self._observer.screen.notes,
+                *self._observer.console.notes,
                 *gaps({**self._observer.logs.files(), **self._late}),
                 *filter(None, [ending.note]),
             ],

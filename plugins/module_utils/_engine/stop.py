@@ -22,7 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.leftovers import
     find_orphans,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run_secrets import remove_all
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Departure, of_release
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, of_release
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
@@ -31,7 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._ledger import cancellat
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ownership import may_change, refusal
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 
 Say = Callable[[str], None]
 _OTHERWISE = "Or set 'runs_dir' to another directory, or 'evidence' to false."
@@ -84,7 +84,7 @@ class Stop:
     kube: Kube
     helm: Helm
     release: str
-    kept: Keeping | None
+    kept: LogStore | None
     say: Say
     adopt: bool = False
     clock: Clock = field(default_factory=Clock)
@@ -97,17 +97,17 @@ class Stop:
             StorageError: there is no room for the evidence; nothing was changed.
         """
         found, former, ledger = self._standing(), "", Ledger(self.kube, self.release)
-        if found.foreign and not found.entries and not found.releases and not cancellation.due(ledger):
+        if found.foreign and not found.entries and not found.releases and not cancellation.pending(ledger):
             raise ConflictError(self._refusal(found.foreign[0]))
         if check:
-            told = cancellation.due(ledger)
+            told = cancellation.pending(ledger)
         else:
             if self.kept and found.releases:
                 demand_room(self.kept.directory, _OTHERWISE)
             lock = Lock(self.kube, self.release, clock=self.clock)
             former = lock.seize()
             try:
-                told = cancellation.leave(ledger, by=socket.gethostname(), at=iso(self.clock.now()))
+                told = cancellation.request(ledger, by=socket.gethostname(), at=iso(self.clock.now()))
                 found = self._end(lock)
             finally:
                 lock.release()
@@ -124,7 +124,7 @@ class Stop:
         # Again, as long as there is something: its controller may have written a word more before it missed the lock.
         while (found := self._standing()).entries or found.releases:
             _cancel(Ledger(self.kube, self.release), found.entries, self.clock)
-            departures = {name: self._departure(name, self.kept) for name in found.releases if self.kept}
+            departures = {name: self._drain(name, self.kept) for name in found.releases if self.kept}
             for departure in departures.values():
                 departure.catch_up()
                 departure.insist(partial(_write, departure))
@@ -148,15 +148,15 @@ class Stop:
         remove_all(self.kube, self.release, sorted(helm_releases), self.say)
         return ended.and_then(found)
 
-    def _departure(self, name: str, kept: Keeping) -> Departure:
+    def _drain(self, name: str, kept: LogStore) -> Drain:
         """Return the pods of a Helm release, whose evidence is begun."""
         # A controller that no longer follows may have left a Helm at work.
         await_helm(partial(revisions, self.kube, name), clock=self.clock, say=self.say)
         selector, where = of_release(name), kept.directory / name
         pods = listing.pods(self.kube, selector)
         self.say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
-        keeping = replace(kept, directory=where / "logs")
-        return Departure(self.kube, pods, [selector], keeping, clock=self.clock, say=self.say)
+        log_store = replace(kept, directory=where / "logs")
+        return Drain(self.kube, pods, [selector], log_store, clock=self.clock, say=self.say)
 
     def _standing(self) -> Standing:
         entries = Ledger(self.kube, self.release).read()
@@ -185,9 +185,9 @@ class Stop:
         return refusal(found, run=self.release, namespace=self.kube.namespace)
 
 
-def _write(departure: Departure) -> None:
+def _write(departure: Drain) -> None:
     """Write how the pods are, beside their logs."""
-    kept = departure.keeping
+    kept = departure.log_store
     pods = (kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
     write_atomically(kept.directory.parent / "pods.yaml", to_yaml_stream(pods), private=kept.private)
 

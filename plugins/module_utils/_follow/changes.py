@@ -69,7 +69,7 @@ class Wrote(Change):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurroundingsSeen(Change):
+class ContextSeen(Change):
     """What is not watched, fetched while the step waits; each entry has its `kind`."""
 
     entries: tuple[Document, ...]

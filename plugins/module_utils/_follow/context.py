@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import capacity, karpenter
-from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import CapacitySeen, SurroundingsSeen
+from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import CapacitySeen, ContextSeen
 from ansible_collections.mlops.eks.plugins.module_utils._follow.pending import questions, unjudged, waits
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
@@ -70,10 +70,10 @@ _QUERIES: dict[str, tuple[_Query, ...]] = {
 }
 
 
-class Surroundings:
+class Context:
     """Looks around in threads of its own; answers are handed to `deliver` as a change."""
 
-    def __init__(self, kube: Kube, deliver: Callable[[SurroundingsSeen | CapacitySeen], None]) -> None:
+    def __init__(self, kube: Kube, deliver: Callable[[ContextSeen | CapacitySeen], None]) -> None:
         self._kube, self._deliver = kube, deliver
         self._denied: set[_Query] = set()
         # The version in which each was found.
@@ -115,7 +115,7 @@ class Surroundings:
         seen = frozenset(f"{one['metadata'].get('uid')} {one['metadata'].get('resourceVersion')}" for one in entries)
         self._pause = _SOONEST if seen != self._seen else min(2 * self._pause, _LATEST)
         self._seen, self._next = seen, at + self._pause
-        self._deliver(SurroundingsSeen(at=at, entries=entries))
+        self._deliver(ContextSeen(at=at, entries=entries))
 
     def _capacity(self, at: float) -> capacity.Capacity | None:
         try:

@@ -29,7 +29,7 @@ class _Limit(t.NamedTuple):
     found: str
 
 
-def heard(state: State, change: Wrote, rules: Rules) -> State:
+def on_output(state: State, change: Wrote, rules: Rules) -> State:
     """Return the state after a rank wrote lines."""
     progress, progressed = state.progress, state.progressed
     if rules.progress and change.lines:

@@ -19,9 +19,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Verb, Watch
-from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import Logs
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import LogPool
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import Secrets
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping, LogFile, gaps
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogFile, LogStore, Sinks, gaps
 
 # Kubernetes' own default of the grace period, and the seconds that a kubelet may need beyond one. A grace period may be
 # of any length: who asks for 20 minutes writes a checkpoint in them.
@@ -36,7 +36,7 @@ def patience(pods: Iterable[Document]) -> float:
     return max(map(_grace, pods), default=0.0) + _BEYOND
 
 
-def survivors(pods: Iterable[Document]) -> list[Document]:
+def still_running(pods: Iterable[Document]) -> list[Document]:
     """Return the pods whose programs still run, on nodes that still answer: they have something to say when they end.
 
     Of a silent node the pods are set to not ready without a reason (Kubernetes v1.35
@@ -100,7 +100,7 @@ _CATCHING_UP = 30.0
 _KEPT = "nothing is uninstalled until the evidence is whole. After Ctrl-C the same command goes on from here"
 
 
-class Departure:
+class Drain:
     """Pods that still run, from before they are deleted until they have ended.
 
     `selectors` find them; `pods` are how they were seen last, by name. They are watched, not asked for now and then:
@@ -112,20 +112,20 @@ class Departure:
         kube: Kube,
         pods: Iterable[Document],
         selectors: Sequence[Selector],
-        keeping: Keeping,
+        log_store: LogStore,
         *,
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:
-        self._clock, self._say, self.keeping = clock, say, keeping
-        self._logs = Logs(kube, keeping, Audience())
+        self._clock, self._say, self.log_store = clock, say, log_store
+        self._logs = LogPool(kube, log_store, Sinks())
         self.pods = {pod_view.name(pod): pod for pod in pods}
         # By uid: what was seen again, and what went since. The watches that have told of all there is, by number.
         self._seen: set[str] = set()
         self._gone: set[str] = set()
         self._synced: set[int] = set()
         # All of them first: what one of these pods writes may be a secret of another.
-        secrets = Secrets(kube, keeping.mask, say)
+        secrets = Secrets(kube, log_store.mask, say)
         for pod in self.pods.values():
             secrets.look(pod)
         for pod in self.pods.values():
@@ -152,11 +152,11 @@ class Departure:
 
     def insist(self, write: Callable[[], None], meanwhile: str = _KEPT) -> None:
         """Write a part of the evidence as soon as there is room for it."""
-        keeping = self.keeping
-        keeping.storage.insist(keeping.directory.parent, write, lambda: self._wait(meanwhile))
+        log_store = self.log_store
+        log_store.storage.insist(log_store.directory.parent, write, lambda: self._wait(meanwhile))
 
     def _wait(self, meanwhile: str) -> bool:
-        if said := self.keeping.storage.news(self._clock.now(), meanwhile):
+        if said := self.log_store.storage.news(self._clock.now(), meanwhile):
             self._say(said)
         self._clock.sleep(_LOOK)
         return True

@@ -24,7 +24,7 @@ def since(before: Document | None, pod: Document, state: State, rules: Rules) ->
     A pod that is alone and is not started again tells the same as the ending does.
     """
     goes_on = len(state.pods) > 1 or pod["spec"].get("restartPolicy") != "Never"
-    if before is None or not goes_on or state.accidents >= _SAID or pod_view.deleted_since(pod) is not None:
+    if before is None or not goes_on or state.incidents >= _SAID or pod_view.deleted_since(pod) is not None:
         return ()
     known = {container.name: ended_at(container) for container in failures(before)}
     fresh = [container for container in failures(pod) if ended_at(container) != known.get(container.name)]

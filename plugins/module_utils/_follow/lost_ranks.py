@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Suspicion
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Problem
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import of_pod
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -26,7 +26,7 @@ _LATER = 5.0
 _WHY = "The other ranks wait for it, and its successor cannot take its place."
 
 
-def bereavements(state: State, rules: Rules) -> Iterator[Suspicion]:
+def find_lost_ranks(state: State, rules: Rules) -> Iterator[Problem]:
     """Yield the loss of ranks that the running leader cannot do without; a line from any of them ends the doubt."""
     leader = rules.kind.leader(state.workload) if rules.kind.bound and state.workload is not None else None
     began = _began(leader, state, rules)
@@ -37,7 +37,7 @@ def bereavements(state: State, rules: Rules) -> Iterator[Suspicion]:
         cause = None if rules.kind.role(pod) == leader else _loss(name, pod, state, began, subjects)
         if cause:
             said = Cause.of(cause.reason, cause.object, f"{cause.message} {_WHY}")
-            yield Suspicion(key=f"rank lost {state.wrote}", grace=rules.patience.lost_rank, cause=said)
+            yield Problem(key=f"rank lost {state.wrote}", grace=rules.patience.lost_rank, cause=said)
 
 
 def _began(leader: str | None, state: State, rules: Rules) -> float | None:

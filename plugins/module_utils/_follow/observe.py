@@ -19,11 +19,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind, Selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import Handler, Verb, Watch
-from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Hearing
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Screen, Shown
-from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import STREAMS, Logs
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Activity
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console, Shown
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import STREAMS, LogPool
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import Secrets
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
 
 # Seconds between two ticks, and between two looks at the screen while a job floods its log.
 _TICK = 1.0
@@ -40,7 +40,7 @@ class Target:
     kind: Kind
     ref: Ref
     selectors: tuple[Selector, ...]
-    keeping: Keeping
+    log_store: LogStore
     shown: Shown = "leader"
     streams: int = STREAMS
 
@@ -52,11 +52,11 @@ class Observer:
         self._kube, self._target, self._clock = kube, target, clock
         self._queue: queue.SimpleQueue[changes.Change] = queue.SimpleQueue()
         self._exists = False
-        self.screen = Screen(lambda: self.put(changes.Output(at=clock.now())))
-        self._hearing = Hearing(progress=progress)
-        audience = Audience(screen=self.screen, hearing=self._hearing)
-        self.logs = Logs(kube, target.keeping, audience, streams=target.streams)
-        self._secrets = Secrets(kube, target.keeping.mask, self.screen.note)
+        self.console = Console(lambda: self.put(changes.Output(at=clock.now())))
+        self._activity = Activity(progress=progress)
+        sinks = Sinks(console=self.console, activity=self._activity)
+        self.logs = LogPool(kube, target.log_store, sinks, streams=target.streams)
+        self._secrets = Secrets(kube, target.log_store.mask, self.console.note)
         self._led = False
         self.selectors: tuple[Selector, ...] = ()
         self._watches: list[Watch] = []
@@ -84,7 +84,7 @@ class Observer:
             now = self._clock.now()
             if now >= ticked + _TICK:
                 ticked = now
-                written = self._hearing.take(now)
+                written = self._activity.take(now)
                 yield changes.Wrote(at=now, **written._asdict()) if written else changes.Tick(at=now)
                 continue
             try:

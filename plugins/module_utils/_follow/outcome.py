@@ -10,7 +10,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import not_ready
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.root_cause import Aftermath, deletion, root_cause
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.root_cause import Consequences, deletion, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import failures, killed
 from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import Change, LockLost
 from ansible_collections.mlops.eks.plugins.module_utils._follow.deadlines import overdue
@@ -117,7 +117,7 @@ def _failure(state: State, rules: Rules) -> Ending:
     nodes = {one["metadata"]["name"]: one for one in state.around if one["kind"] == "Node"}
     # A pod that others suffered from may have a successor of its name by now.
     pods = {**{f"{name} (before)": pod for name, pod in state.former.items()}, **state.pods}
-    left = Aftermath(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
+    left = Consequences(kind=rules.kind, workload=state.workload, pods=pods, warnings=warnings, nodes=nodes)
     first = root_cause(left) or (deletion(left) if own.reason.partition("/")[0] == _COUNTED else None)
     unready = not_ready(state.live, state.warnings.values()) if own.reason == NEVER_READY else None
     if first is None and unready:

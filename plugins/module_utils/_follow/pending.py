@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events, karpenter
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity, keeps_from
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Suspicion, sentence
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Problem, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import (
-    Scene,
+    Snapshot,
     cannot_start,
     mount,
     not_ready,
@@ -65,7 +65,7 @@ def questions(state: State) -> frozenset[str]:
 
 def why(state: State, rules: Rules) -> str:
     """Return why the step waits, empty when nothing tells."""
-    scene = Scene(kind=rules.kind, workload=state.workload, pods=state.live, warnings=tuple(state.warnings.values()))
+    scene = Snapshot(kind=rules.kind, workload=state.workload, pods=state.live, warnings=tuple(state.warnings.values()))
     said: dict[str, None] = {}
     for text in _sentences(state, scene):
         said[sentence(text[:1].upper() + text[1:])] = None
@@ -76,14 +76,14 @@ def why(state: State, rules: Rules) -> str:
     return " ".join(said)
 
 
-def in_vain(state: State, rules: Rules) -> Iterator[Suspicion]:
+def in_vain(state: State, rules: Rules) -> Iterator[Problem]:
     """Yield that the step waits for what will not come: no node could run it, or Kueue gave it up."""
     patience = rules.patience
     for name, said in _hopeless(state):
         if not state.runs:
             # Whichever pod it is: one without a node is enough.
             cause = Cause.of("NoMatchingNode", f"Pod/{name}", said)
-            yield Suspicion(key="no node", grace=patience.infeasible, cause=cause)
+            yield Problem(key="no node", grace=patience.infeasible, cause=cause)
     yield from _given_up(state, rules)
 
 
@@ -119,16 +119,16 @@ def unjudged(state: State, *, soon: float, seldom: float) -> float:
     return seldom if all(state.infeasible.get(name) == "" for name in waiting) else soon
 
 
-def _given_up(state: State, rules: Rules) -> Iterator[Suspicion]:
+def _given_up(state: State, rules: Rules) -> Iterator[Problem]:
     """Yield that Kueue lets the step wait for ever: only a person can activate its Workload again."""
     # What was fetched while it waited is not fetched again once it runs.
     waits_for_it = state.workload and state.around and not state.runs
     if waits_for_it and (said := kueue.given_up(*_gates(state))):
         cause = Cause.of("Deactivated", f"{rules.kind.kind}/{rules.name}", said)
-        yield Suspicion(key="deactivated", grace=rules.patience.doubtful, cause=cause)
+        yield Problem(key="deactivated", grace=rules.patience.doubtful, cause=cause)
 
 
-def _sentences(state: State, scene: Scene) -> Iterator[str]:
+def _sentences(state: State, scene: Snapshot) -> Iterator[str]:
     pods = _pending(state)
     yield from _queued(state)
     yield from _refused(state, scene)
@@ -168,7 +168,7 @@ def _gates(state: State) -> tuple[list[Document], Document, list[str]]:
     return [one for one in state.around if one["kind"] == "Workload"], state.workload or {}, owners
 
 
-def _refused(state: State, scene: Scene) -> Iterator[str]:
+def _refused(state: State, scene: Snapshot) -> Iterator[str]:
     for event in reversed(scene.warnings):
         cause = refusal(event, scene)
         if cause:
@@ -234,7 +234,7 @@ def _unbound(pods: list[Document], around: tuple[Document, ...]) -> Iterator[str
         yield f"claim {name} (storage class {storage}) is not bound: {event.get('message') or 'nobody says why'}"
 
 
-def _starting(pods: list[Document], scene: Scene) -> Iterator[str]:
+def _starting(pods: list[Document], scene: Snapshot) -> Iterator[str]:
     placed = [pod for pod in pods if pod_view.node(pod) and not pod_view.unschedulable(pod)]
     said = [*_blocked(placed, scene)] or [*_initializing(placed)]
     if placed and not said:
@@ -242,7 +242,7 @@ def _starting(pods: list[Document], scene: Scene) -> Iterator[str]:
     yield from said
 
 
-def _blocked(pods: list[Document], scene: Scene) -> Iterator[str]:
+def _blocked(pods: list[Document], scene: Snapshot) -> Iterator[str]:
     for pod in pods:
         for container in pod_view.containers(pod):
             cause = cannot_start(pod, container, scene.about(pod))

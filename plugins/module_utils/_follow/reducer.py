@@ -14,17 +14,17 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import GONE_PODS, WARNINGS
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import Scene, doubts, suspicions
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import Snapshot, doubts, problems
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import failures
 from ansible_collections.mlops.eks.plugins.module_utils._follow import deadlines, incidents, messages, pending
 from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import (
     CapacitySeen,
     Change,
+    ContextSeen,
     EventSeen,
     Output,
     PodGone,
     PodSeen,
-    SurroundingsSeen,
     Tick,
     Trouble,
     WorkloadGone,
@@ -32,7 +32,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import (
     Wrote,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import deleted_first
-from ansible_collections.mlops.eks.plugins.module_utils._follow.lost_ranks import bereavements
+from ansible_collections.mlops.eks.plugins.module_utils._follow.lost_ranks import find_lost_ranks
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import end
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -64,7 +64,7 @@ def reduce(state: State, change: Change, rules: Rules, *, more: bool = False) ->
     state = end(state, change, rules)
     if not isinstance(change, Wrote | Output):
         state = replace(state, restarts=incidents.count(state, rules))
-    if isinstance(change, Tick | Wrote | SurroundingsSeen) and state.deleted is None:
+    if isinstance(change, Tick | Wrote | ContextSeen) and state.deleted is None:
         state, told = messages.explain(state, change.at, rules)
         lines = (*lines, *told)
     said = messages.summary(state, rules)
@@ -89,7 +89,7 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
         case PodSeen(entry=entry):
             # A pod of the same name may come again: the workers of an MPIJob, a replica that is tried again.
             said = incidents.since(state.pods.get(pod_view.name(entry)), entry, state, rules)
-            state = replace(_with_pod(state, entry), accidents=state.accidents + len(said))
+            state = replace(_with_pod(state, entry), incidents=state.incidents + len(said))
             state, heard = _heard(state, state.held, rules)
             return state, (*heard, *said)
         case PodGone(entry=entry):
@@ -98,12 +98,12 @@ def _observe(state: State, change: Change, rules: Rules) -> tuple[State, Lines]:
             return _without_oldest(replace(state, pods={**state.pods, name: entry}, gone=state.gone | {name})), ()
         case EventSeen(entry=entry):
             return _heard(state, (*state.held, entry), rules)
-        case SurroundingsSeen(entries=entries):
+        case ContextSeen(entries=entries):
             return replace(state, around=entries), ()
         case CapacitySeen(capacity=capacity):
             return replace(state, infeasible=pending.infeasible(state, capacity, rules)), ()
         case Wrote():
-            return deadlines.heard(state, change, rules), ()
+            return deadlines.on_output(state, change, rules), ()
         case Trouble(message=message) if message != state.trouble:
             return replace(state, trouble=message), (f"watching goes on in spite of: {message}",)
     return state, ()
@@ -175,7 +175,7 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
     ending = None
     # A server that is upgraded brings the accidents of its earlier life along.
     after = rules.started if rules.kind.serves else 0.0
-    scene = Scene(
+    scene = Snapshot(
         kind=rules.kind,
         workload=state.workload,
         pods=state.live,
@@ -185,7 +185,7 @@ def _suspect(state: State, at: float, rules: Rules) -> State:
         after=after,
     )
     doubted = doubts(f"{rules.kind.kind}/{rules.name}", state.verdict, rules.patience)
-    for found in (*suspicions(scene), *bereavements(state, rules), *pending.in_vain(state, rules), *doubted):
+    for found in (*problems(scene), *find_lost_ranks(state, rules), *pending.in_vain(state, rules), *doubted):
         since[found.key] = first = state.since.get(found.key, at)
         if worst is None or first < worst[0]:
             worst = (first, found.cause)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow.progress import Progress
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import Expression
@@ -42,7 +42,7 @@ class Rules:
     placed: bool = False
     progress: re.Pattern[str] | None = None
     heartbeat: float = limits.default("heartbeat")
-    patience: Patience = field(default_factory=Patience)
+    patience: GracePeriods = field(default_factory=GracePeriods)
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
 
@@ -103,7 +103,7 @@ class State:
     beat: float = 0.0
     runs: bool = False
     replaced: int = 0
-    accidents: int = 0
+    incidents: int = 0
     restarts: int = 0
     turned: float = 0.0
     wrote: float = 0.0

@@ -24,7 +24,7 @@ _PASSING = "mlops.eks/passing"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Word:
+class Cancellation:
     """Who stopped run `run_id`, and when (RFC 3339)."""
 
     run_id: str
@@ -35,35 +35,35 @@ class Word:
         return f"stopped from {self.by} at {self.at}"
 
 
-def leave(ledger: Ledger, *, by: str, at: str) -> list[str]:
+def request(ledger: Ledger, *, by: str, at: str) -> list[str]:
     """Leave word for every run that may begin another step; return the ids of those for which there was none yet."""
     document = ledger.document()
     old, runs = _words(document), _unfinished(document)
     new = sorted(runs - set(old))
     if new:
         gone = {_key(run): None for run in old if run not in runs}
-        ledger.annotate(gone | {_key(run): json.dumps(asdict(Word(run_id=run, by=by, at=at))) for run in new})
+        ledger.annotate(gone | {_key(run): json.dumps(asdict(Cancellation(run_id=run, by=by, at=at))) for run in new})
     return new
 
 
-def due(ledger: Ledger) -> list[str]:
+def pending(ledger: Ledger) -> list[str]:
     """Return the ids of the runs for which `leave` would leave word."""
     document = ledger.document()
     return sorted(_unfinished(document) - set(_words(document)))
 
 
-def find(ledger: Ledger, run_id: str) -> Word | None:
+def find(ledger: Ledger, run_id: str) -> Cancellation | None:
     """Return the word that was left for a run."""
     return _words(ledger.document()).get(run_id)
 
 
-def heard(ledger: Ledger, run_id: str) -> None:
+def acknowledge(ledger: Ledger, run_id: str) -> None:
     """Take the word back of a run that ends because of it: its id may be used again."""
     if find(ledger, run_id):
         ledger.annotate({_key(run_id): None})
 
 
-def passing(ledger: Ledger, run_id: str) -> None:
+def note_skip(ledger: Ledger, run_id: str) -> None:
     """Write down that a run goes on to its next step: one that skips a step writes no entry for it."""
     if _annotations(ledger.document()).get(_PASSING) != run_id:
         ledger.annotate({_PASSING: run_id})
@@ -78,13 +78,13 @@ def _annotations(document: Document) -> Mapping[str, str]:
     return t.cast(Document, document.get("metadata") or {}).get("annotations") or {}
 
 
-def _words(document: Document) -> dict[str, Word]:
+def _words(document: Document) -> dict[str, Cancellation]:
     found = {}
     for key, text in _annotations(document).items():
         # What is no word of this version was not left by us.
         with contextlib.suppress(ValueError, TypeError):
             if key.startswith(_WORD):
-                word = Word(**json.loads(text))
+                word = Cancellation(**json.loads(text))
                 found[word.run_id] = word
     return found
 

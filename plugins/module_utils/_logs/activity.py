@@ -30,7 +30,7 @@ class Written(t.NamedTuple):
     lines: tuple[tuple[float, str], ...] = ()
 
 
-class Hearing:
+class Activity:
     """A bounded hand-over of the newest lines from the log threads to the thread that reduces."""
 
     def __init__(self, *, progress: bool) -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
-from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import Mark, adopt
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import Offset, adopt
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import Position, Text
 
 # As many bytes must fit for a log that could not be written to be read again.
@@ -33,9 +33,9 @@ class Archive:
     `ahead` is how far the log was read beyond that: with all lines that were ever read, and the size they would have.
     """
 
-    def __init__(self, file: Path, uid: str, keeping: Keeping) -> None:
-        self.file, self._uid, self._keeping = file, uid, keeping
-        self._mark = Mark(file, uid, keeping.open)
+    def __init__(self, file: Path, uid: str, log_store: LogStore) -> None:
+        self.file, self._uid, self._log_store = file, uid, log_store
+        self._offset = Offset(file, uid, log_store.open)
         self.position = Position()
         self.ahead: Position | None = None
         # Lines that are in no archive, and their bytes: the kubelet had rotated them away.
@@ -55,7 +55,7 @@ class Archive:
     def seen(self) -> float:
         """Up to which stamp, in seconds since the epoch, lines are not new; 0 when all are."""
         stamp = self.ahead.stamp if self.ahead else b""
-        return max(self._keeping.seen, from_iso(stamp.decode()) if stamp else 0.0)
+        return max(self._log_store.seen, from_iso(stamp.decode()) if stamp else 0.0)
 
     @property
     def gap(self) -> str:
@@ -105,7 +105,7 @@ class Archive:
                 self._stream.write(text.old)
                 self._stream.write(text.new)
                 self._stream.flush()
-                self._mark.write(position)
+                self._offset.write(position)
         except StorageError as error:
             again, self._stream = self.ahead is not None, None
             self._fail(error)
@@ -135,7 +135,7 @@ class Archive:
     def forget(self) -> None:
         """Forget how far it is: it is whole, or will not be."""
         with contextlib.suppress(OSError):
-            self._mark.remove()
+            self._offset.remove()
 
     def tail(self, size: int) -> tuple[bytes, bool]:
         """Return up to `size` of its last bytes, and whether there are others before them."""
@@ -155,7 +155,7 @@ class Archive:
         """
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = self._keeping.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+            descriptor = self._log_store.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
             with os.fdopen(descriptor, "r+b", buffering=0) as file:
                 size = os.fstat(descriptor).st_size
                 try:
@@ -168,7 +168,7 @@ class Archive:
         with writing(self.file):
             self._begin()
             stream = stack.enter_context(self.file.open("r+b"))
-            stack.enter_context(self._mark)
+            stack.enter_context(self._offset)
             stream.truncate(self.position.size)
             stream.seek(self.position.size)
         return stream
@@ -178,17 +178,17 @@ class Archive:
         if self._begun and self.file.exists() and self.file.stat().st_size >= self.position.size:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        os.close(self._keeping.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC))
+        os.close(self._log_store.open(str(self.file), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC))
         if self._begun:
             self.ahead, self.position = self.ahead or self.position, Position()
         else:
-            self.position = adopt(self.file, self._uid, self._keeping.former)
+            self.position = adopt(self.file, self._uid, self._log_store.former)
         self._begun = True
 
     def _fail(self, error: StorageError) -> None:
         self._why = error.why
         self.ahead = self.ahead or self.position
-        self._keeping.storage.failed(self.file, error)
+        self._log_store.storage.failed(self.file, error)
 
     def _catch_up(self, lines: int, size: int) -> None:
         """Learn that of what was read before `lines` are archived, with that `size`, when these are all of them."""
@@ -200,7 +200,7 @@ class Archive:
         ahead, self.ahead = t.cast(Position, self.ahead), None
         if ahead.lines > lines:
             self.lost = (self.lost[0] + ahead.lines - lines, self.lost[1] + max(0, ahead.size - size))
-        self._keeping.storage.wrote(self.file)
+        self._log_store.storage.wrote(self.file)
 
 
 def _sync(descriptor: int) -> None:

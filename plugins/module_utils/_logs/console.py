@@ -22,7 +22,7 @@ _FAIR = 4
 _WIDTH = 2000
 
 
-class Screen:
+class Console:
     """A bounded hand-over of lines from the log threads to the thread that prints.
 
     `wake` is called once when there is something to print, and again only after `drain`.

@@ -23,7 +23,7 @@ DIRECTORY = ".marks"
 _WIDTH = 160
 
 
-class Mark:
+class Offset:
     """The mark of the archive `file`, for the pod with `uid`; it is written while entered."""
 
     def __init__(self, file: Path, uid: str, opener: t.Callable[[str, int], int]) -> None:

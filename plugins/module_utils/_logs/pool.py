@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Stor
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import RETRY, probe
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs.reader import ContainerLog
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping, LogFile
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogFile, LogStore, Sinks
 
 # Logs that are followed at the same time, each by a thread and a connection of its own.
 STREAMS = int(limits.default("log_streams"))
@@ -36,11 +36,11 @@ _APART = 0.05
 _LONGEST = 240
 
 
-class Logs:
+class LogPool:
     """Every container's log, from the first sight of it to `close`."""
 
-    def __init__(self, kube: Kube, keeping: Keeping, audience: Audience, *, streams: int = STREAMS) -> None:
-        self._kube, self._keeping, self._audience, self._streams = kube, keeping, audience, streams
+    def __init__(self, kube: Kube, log_store: LogStore, sinks: Sinks, *, streams: int = STREAMS) -> None:
+        self._kube, self._log_store, self._sinks, self._streams = kube, log_store, sinks, streams
         self._logs: dict[Instance, ContainerLog] = {}
         # The pods that had a name, in the order they came.
         self._uids: dict[str, list[str]] = {}
@@ -62,7 +62,7 @@ class Logs:
         """Begin to read a log; its lines are printed when they have a `source` to be printed with."""
         self._take_name(instance)
         file = self._file(instance)
-        log = ContainerLog(instance, self._keeping, self._audience, file=file, source=source, leads=leads)
+        log = ContainerLog(instance, self._log_store, self._sinks, file=file, source=source, leads=leads)
         with self._changed:
             self._logs[instance] = log
             self._due[log] = 0.0
@@ -133,7 +133,7 @@ class Logs:
             return
         self._tried = now
         try:
-            probe(self._keeping.directory)
+            probe(self._log_store.directory)
         except StorageError:
             return
         for log in blocked:

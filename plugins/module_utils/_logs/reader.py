@@ -24,8 +24,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
 from ansible_collections.mlops.eks.plugins.module_utils._kube.watch import backoff, wake
 from ansible_collections.mlops.eks.plugins.module_utils._logs.archive import Archive
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping
-from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import Position, Text, Unstamp
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
+from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import Position, Text, TimestampReader
 
 TAIL = 40
 _TAIL_BYTES = 65536
@@ -51,13 +51,13 @@ class ContainerLog:
     """
 
     def __init__(
-        self, instance: Instance, keeping: Keeping, audience: Audience, *, file: str, source: str | None, leads: bool
+        self, instance: Instance, log_store: LogStore, sinks: Sinks, *, file: str, source: str | None, leads: bool
     ) -> None:
         self.instance, self.leads = instance, leads
         # The name its lines are printed with; without one they are not.
         self._source = source
-        self._keeping, self._audience = keeping, audience
-        self._archive = Archive(keeping.directory / file, instance.uid, keeping)
+        self._log_store, self._sinks = log_store, sinks
+        self._archive = Archive(log_store.directory / file, instance.uid, log_store)
         self.done = threading.Event()
         self.gap = ""
         # Whether the container has ended: what is read after that is the whole log.
@@ -128,7 +128,7 @@ class ContainerLog:
             self.gap = self.gap or why
             self.done.set()
             self.interrupt()
-            self._keeping.storage.wrote(self.file)
+            self._log_store.storage.wrote(self.file)
 
     def read(self, kube: Kube) -> float:
         """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
@@ -177,7 +177,7 @@ class ContainerLog:
             path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
             response = self._response = kube.stream(path, self._params(position), read_timeout=_SILENCE)
             self.answered, self._refusals = time.monotonic(), 0
-            reader = Unstamp(position, self._keeping.mask, seen=self._archive.seen)
+            reader = TimestampReader(position, self._log_store.mask, seen=self._archive.seen)
             try:
                 if before != self._interrupts:
                     # It came too late to be woken.
@@ -195,7 +195,7 @@ class ContainerLog:
                 self._response, self.answered = None, math.inf
                 response.close()
 
-    def _agrees(self, reader: Unstamp) -> bool:
+    def _agrees(self, reader: TimestampReader) -> bool:
         """Return whether an answer ended where the one before it did that came so far.
 
         The API server hides it when the kubelet's side breaks off: an answer looks whole then that is not.
@@ -214,7 +214,7 @@ class ContainerLog:
             **({"sinceTime": position.since} if position.stamp else {}),
         }
 
-    def _take(self, reader: Unstamp, text: Text) -> bool:
+    def _take(self, reader: TimestampReader, text: Text) -> bool:
         if reader.gap:
             reader.gap = False
             # What was read before is counted by the archive.
@@ -223,8 +223,8 @@ class ContainerLog:
                 self.gap = f"lines after {at} may be missing: the kubelet rotated the log before they were read"
         if not self._archive.add(text, reader.position):
             return False
-        if lines := reader.newest(self._audience.hearing.wanted(leads=self.leads)):
-            self._audience.hearing.offer(self.instance.pod, lines, leads=self.leads)
+        if lines := reader.newest(self._sinks.activity.wanted(leads=self.leads)):
+            self._sinks.activity.offer(self.instance.pod, lines, leads=self.leads)
         self._show(text.new, inside=reader.inside)
         return True
 
@@ -238,12 +238,12 @@ class ContainerLog:
         elif inside and text.endswith(b"\r"):
             text = text.rpartition(b"\r")[0]
         self._midline = inside
-        self._audience.screen.offer(self._source, text)
+        self._sinks.console.offer(self._source, text)
 
     def _finished(self, gap: str) -> None:
         self.gap = self.gap or gap
         self.done.set()
-        self._keeping.storage.wrote(self.file)
+        self._log_store.storage.wrote(self.file)
         if self._follow:
             self._archive.forget()
 
@@ -252,7 +252,7 @@ class ContainerLog:
         if error.details.get("status") != 403:
             # Credentials that have run out: others may come.
             return backoff(self.failures)
-        self._audience.screen.note(
+        self._sinks.console.note(
             f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
             "on without them. Ask the cluster's owner for it: docs/permissions.md."
         )

@@ -14,8 +14,8 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import PRIVATE, SHARED
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
-from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Hearing
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Activity
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console
 
 # As many logs that are not whole are named.
 _SHOWN = 20
@@ -46,7 +46,7 @@ def gaps(files: Mapping[Instance, LogFile]) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keeping:
+class LogStore:
     """How the logs of one step are kept.
 
     `former` are the evidence directories of earlier runs of the step. Lines stamped up to `seen`, in seconds since
@@ -66,8 +66,8 @@ class Keeping:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audience:
+class Sinks:
     """Who is told what the containers write: the one who reads it, and the one who counts on it."""
 
-    screen: Screen = field(default_factory=lambda: Screen(lambda: None))
-    hearing: Hearing = field(default_factory=lambda: Hearing(progress=False))
+    console: Console = field(default_factory=lambda: Console(lambda: None))
+    activity: Activity = field(default_factory=lambda: Activity(progress=False))

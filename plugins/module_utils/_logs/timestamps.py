@@ -48,7 +48,7 @@ class Text(t.NamedTuple):
 _NOTHING = Text(b"", b"")
 
 
-class Unstamp:
+class TimestampReader:
     """Turns one answer of the kubelet, cut anywhere, into what the archive lacks behind `position`.
 
     `position` moves with every whole line. `gap` tells that the answer did not reach back to where it was. Lines

@@ -17,7 +17,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import Expression, parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
@@ -44,7 +44,7 @@ class Waits:
     heartbeat: float = limits.default("heartbeat")
     lock: float = limits.default("lock_timeout")
     leftover: float = limits.default("leftover_grace")
-    patience: Patience = field(default_factory=Patience)
+    patience: GracePeriods = field(default_factory=GracePeriods)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
         heartbeat=found["heartbeat"],
         lock=found.get("lock_timeout", limits.default("lock_timeout")),
         leftover=found.get("leftover_grace", limits.default("leftover_grace")),
-        patience=Patience(
+        patience=GracePeriods(
             image=found["image_pull_grace"],
             config=found["config_grace"],
             volume=found["volume_grace"],

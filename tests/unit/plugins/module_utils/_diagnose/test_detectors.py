@@ -9,22 +9,22 @@ import pytest
 from fakes.made import Document, condition, container, ended, pod, runs, waits, warning
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience, Suspicion
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import Scene, suspicions
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods, Problem
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import Snapshot, problems
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
 
 JOB = KINDS["batch/v1", "Job"]
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
 SERVER = KINDS["apps/v1", "Deployment"]
-WAIT = Patience(image=1, config=2, unschedulable=3, doubtful=4, volume=5)
+WAIT = GracePeriods(image=1, config=2, unschedulable=3, doubtful=4, volume=5)
 
 
-def suspected(*pods: Document, events: tuple[Document, ...] = (), **more: t.Any) -> list[Suspicion]:
+def suspected(*pods: Document, events: tuple[Document, ...] = (), **more: t.Any) -> list[Problem]:
     named = {one["metadata"]["name"]: one for one in pods}
-    scene = Scene(
+    scene = Snapshot(
         **{"kind": JOB, "workload": {"metadata": {}}, "pods": named, "warnings": events, "patience": WAIT, **more}
     )
-    return list(suspicions(scene))
+    return list(problems(scene))
 
 
 def one(*pods: Document, **more: t.Any) -> tuple[str, str, float]:
@@ -97,7 +97,7 @@ def test_unschedulable_with_the_numbers_of_the_scheduler() -> None:
 
 
 def test_without_a_limit_nothing_is_final() -> None:
-    (found,) = suspected(pod("x", waits("InvalidImageName", "bad")), patience=Patience(image=math.inf))
+    (found,) = suspected(pod("x", waits("InvalidImageName", "bad")), patience=GracePeriods(image=math.inf))
     assert found.grace == math.inf
 
 
@@ -273,7 +273,7 @@ def attempt(index: int, *, created: float) -> Document:
 
 def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
     tries = [attempt(index, created=10.0 * index) for index in range(4)]
-    patient = Patience(max_restarts=3)
+    patient = GracePeriods(max_restarts=3)
     assert suspected(*tries[:3], pod("x-9", runs(), created=99), patience=patient) == []
     (found,) = suspected(*tries, pod("x-9", runs(), created=99), patience=patient)
     assert (found.cause.reason, found.cause.object) == ("CrashLoop", "Pod/x-3")
@@ -281,4 +281,4 @@ def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
 
 
 def test_ranks_that_fail_together_are_no_crash_loop() -> None:
-    assert suspected(*(attempt(index, created=0) for index in range(9)), patience=Patience(max_restarts=3)) == []
+    assert suspected(*(attempt(index, created=0) for index in range(9)), patience=GracePeriods(max_restarts=3)) == []

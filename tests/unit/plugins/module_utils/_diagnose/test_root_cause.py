@@ -12,7 +12,7 @@ import pytest
 from fakes.made import Document, condition, container, ended, pod, runs, stamp, waits, warning
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.root_cause import Aftermath, root_cause
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.root_cause import Consequences, root_cause
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
 
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
@@ -29,8 +29,8 @@ def launcher(*states: Document, name: str = "digits-launcher-x", **more: t.Any) 
     return pod(name, *states, labels={ROLE: "launcher"}, **more)
 
 
-def left(*pods: Document, **more: t.Any) -> Aftermath:
-    return Aftermath(kind=MPI, workload=WORKLOAD, pods={one["metadata"]["name"]: one for one in pods}, **more)
+def left(*pods: Document, **more: t.Any) -> Consequences:
+    return Consequences(kind=MPI, workload=WORKLOAD, pods={one["metadata"]["name"]: one for one in pods}, **more)
 
 
 def blamed(*pods: Document, warnings: tuple[Document, ...] = (), **more: t.Any) -> Cause:

@@ -12,7 +12,7 @@ import yaml
 from fakes.replay import NAMES, drive, last, load, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, LogFile, result
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
@@ -133,7 +133,7 @@ def task(tmp_path: Path, **more: t.Any) -> Task:
 
 def ended(name: str) -> tuple[State, float]:
     recording = load(name)
-    rules = recording.rules(patience=Patience(image=5, config=5, unschedulable=5, max_restarts=1), timeout=600)
+    rules = recording.rules(patience=GracePeriods(image=5, config=5, unschedulable=5, max_restarts=1), timeout=600)
     state, _ = drive(recording.changes, rules)
     at = last(recording) + 700
     return drive(ticks(last(recording), 700, every=100), rules, state)[0], at

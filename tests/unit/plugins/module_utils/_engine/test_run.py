@@ -313,7 +313,7 @@ def skipped(tmp_path: Path, clock: FakeClock, **more: t.Any) -> Stage:
 def test_a_run_that_has_only_skipped_steps_can_be_stopped_before_the_next(tmp_path: Path, clock: FakeClock) -> None:
     found = skipped(tmp_path, clock, total=2)
     assert found.run.run()["outcome"] == "skipped"
-    assert cancellation.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z") == ["r1"]
+    assert cancellation.request(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z") == ["r1"]
 
 
 def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> None:
@@ -329,7 +329,7 @@ def test_a_step_of_a_run_that_was_stopped_does_not_begin(tmp_path: Path, clock: 
     found = stage(tmp_path, clock, {}, index=2, total=3)
     earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
     found.run.ledger.finish(replace(earlier, outcome="succeeded"))
-    cancellation.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
+    cancellation.request(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
 
     result = found.run.run()
 
@@ -351,7 +351,7 @@ def test_a_run_that_is_stopped_before_its_step_has_the_lock_does_not_begin_it(tm
     def acquire(**_: t.Any) -> None:
         earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
         found.run.ledger.finish(replace(earlier, outcome="succeeded"))
-        cancellation.leave(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
+        cancellation.request(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
 
     lock.acquire = acquire  # type: ignore[method-assign]
     assert found.run.run()["outcome"] == "cancelled"

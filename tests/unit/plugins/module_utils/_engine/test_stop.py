@@ -23,7 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Complet
 from ansible_collections.mlops.eks.plugins.module_utils._ledger import cancellation
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import Lock
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 
 ENTRY = Entry(
     step="train",
@@ -48,7 +48,7 @@ class Stage:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
         self.clock = FakeClock()
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
-        self.kept = Keeping(directory=tmp_path)
+        self.kept = LogStore(directory=tmp_path)
         # What the controller does that has not missed the lock yet.
         self.late: t.Callable[[], None] = lambda: None
         # What else happens in the cluster while pods are waited for.
@@ -316,7 +316,7 @@ def test_where_no_evidence_can_be_kept_nothing_is_stopped(stage: Stage) -> None:
     with mounted(stage.directory / "disk", "size=64k") as disk:
         disk.fill()
         with pytest.raises(StorageError, match="or 'evidence' to false"):
-            stage.stop(kept=Keeping(directory=disk.path / "stop"))
+            stage.stop(kept=LogStore(directory=disk.path / "stop"))
     assert (stage.helms, stage.kube.objects) == ([], before)
 
 
@@ -340,7 +340,7 @@ def test_nothing_is_uninstalled_until_there_is_room_for_the_evidence(stage: Stag
                 disk.resize("size=4m")
 
         stage.meanwhile = free
-        stage.stop(kept=Keeping(directory=disk.path / "stop"))
+        stage.stop(kept=LogStore(directory=disk.path / "stop"))
         assert (disk.path / "stop/digits/pods.yaml").stat().st_size > 100_000
     told = [line for line in stage.said if "no space left on device" in line]
     assert len(told) == 3

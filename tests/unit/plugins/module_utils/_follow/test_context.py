@@ -17,8 +17,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     UnreachableError,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity
-from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import CapacitySeen, SurroundingsSeen
-from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Surroundings
+from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import CapacitySeen, ContextSeen
+from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Context
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State, start
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 
@@ -58,14 +58,14 @@ class Around:
     """Surroundings over a `Listing`, looked at like a session does, each look waited for."""
 
     kube: Listing
-    told: list[SurroundingsSeen | CapacitySeen] = field(default_factory=list)
+    told: list[ContextSeen | CapacitySeen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.surroundings = Surroundings(t.cast(Kube, self.kube), self.told.append)
+        self.surroundings = Context(t.cast(Kube, self.kube), self.told.append)
 
     @property
-    def seen(self) -> list[SurroundingsSeen]:
-        return [one for one in self.told if isinstance(one, SurroundingsSeen)]
+    def seen(self) -> list[ContextSeen]:
+        return [one for one in self.told if isinstance(one, ContextSeen)]
 
     @property
     def capacities(self) -> list[CapacitySeen]:

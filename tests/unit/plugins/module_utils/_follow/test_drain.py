@@ -9,10 +9,10 @@ import pytest
 from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Departure, of_release
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, of_release
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 Json = dict[str, t.Any]
@@ -49,23 +49,23 @@ class Leaving:
 
 
 @pytest.fixture
-def leave(serve: Serve, tmp_path: Path) -> t.Callable[..., tuple[Departure, list[str]]]:
-    def begin(listed: list[Json], *events: tuple[str, Json]) -> tuple[Departure, list[str]]:
+def leave(serve: Serve, tmp_path: Path) -> t.Callable[..., tuple[Drain, list[str]]]:
+    def begin(listed: list[Json], *events: tuple[str, Json]) -> tuple[Drain, list[str]]:
         leaving = Leaving(listed, *events)
         leaving.server, kube = serve(leaving)
         said: list[str] = []
-        keeping = Keeping(directory=tmp_path / "logs")
-        departure = Departure(kube, [RUNNING], [of_release("x")], keeping, clock=Clock(), say=said.append)
+        log_store = LogStore(directory=tmp_path / "logs")
+        departure = Drain(kube, [RUNNING], [of_release("x")], log_store, clock=Clock(), say=said.append)
         departure.complete()
         return departure, said
 
     return begin
 
 
-Leave = t.Callable[..., tuple[Departure, list[str]]]
+Leave = t.Callable[..., tuple[Drain, list[str]]]
 
 
-def codes(departure: Departure) -> list[int | None]:
+def codes(departure: Drain) -> list[int | None]:
     return [container.exit_code for one in departure.pods.values() for container in pod_view.containers(one)]
 
 

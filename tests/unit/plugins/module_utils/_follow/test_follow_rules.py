@@ -20,7 +20,7 @@ from fakes.built import (
 from fakes.made import BEGIN, Document, ended
 from fakes.replay import drive, load, ticks
 
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
@@ -70,7 +70,9 @@ def test_heartbeat_comes_in_silence_only() -> None:
 
 
 def test_what_is_wrong_is_said_apart_from_the_heartbeat() -> None:
-    _, said = drive([workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, patience=Patience(image=99)))
+    _, said = drive(
+        [workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, patience=GracePeriods(image=99))
+    )
     assert said[-1] == "Job digits: pending for 10 s"
     assert "Job digits: pending: Pod/digits-x (main) cannot start: ErrImagePull: no such image." in said
 
@@ -79,7 +81,7 @@ def test_what_is_wrong_is_said_apart_from_the_heartbeat() -> None:
 
 
 def test_a_suspicion_that_goes_away_starts_anew() -> None:
-    what = rules(patience=Patience(image=30))
+    what = rules(patience=GracePeriods(image=30))
     state, _ = drive([workload(0), pod(1, PULL), pod(20, {"waiting": {"reason": "ContainerCreating"}})], what)
     state, _ = drive([pod(22, PULL), *ticks(BEGIN + 22, 25)], what, state)
     assert outcome(state) is None
@@ -88,7 +90,7 @@ def test_a_suspicion_that_goes_away_starts_anew() -> None:
 
 
 def test_back_off_after_a_failed_pull_is_the_same_trouble() -> None:
-    what = rules(patience=Patience(image=30))
+    what = rules(patience=GracePeriods(image=30))
     state, _ = drive([workload(0), pod(1, PULL), pod(16, BACK_OFF), *ticks(BEGIN + 16, 15)], what)
     assert (outcome(state), reason(state)) == ("failed", "ImagePullBackOff")
 
@@ -102,7 +104,7 @@ def test_a_pod_proves_nothing_before_the_workload_was_seen() -> None:
 
 
 def test_what_the_workload_says_counts_more_than_its_pods() -> None:
-    what = rules(patience=Patience(image=10))
+    what = rules(patience=GracePeriods(image=10))
     state, _ = drive([workload(0), pod(1, PULL), workload(50, "Complete")], what)
     assert outcome(state) == "succeeded"
 
@@ -118,7 +120,7 @@ def test_an_upgraded_server_is_forgiven_its_earlier_life() -> None:
 
 
 def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
-    what = rules(patience=Patience(max_restarts=2))
+    what = rules(patience=GracePeriods(max_restarts=2))
     assert outcome(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=7200), restarts=9)], what)[0]) is None
     assert reason(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
 

@@ -11,7 +11,7 @@ from fakes.made import pod as made_pod
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import named, over, patience, survivors
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import named, over, patience, still_running
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import settle
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 
@@ -149,7 +149,7 @@ def conditioned(**condition: str) -> Document:
     ],
 )
 def test_survivors_are_what_can_still_be_heard(entry: Document, heard: bool) -> None:
-    assert survivors([entry]) == [entry] * heard
+    assert still_running([entry]) == [entry] * heard
 
 
 def test_many_pods_are_counted() -> None:

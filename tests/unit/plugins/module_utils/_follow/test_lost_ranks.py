@@ -10,7 +10,7 @@ import typing as t
 from fakes.made import BEGIN, Document, condition, ended, pod, runs, stamp, warning
 from fakes.replay import drive, ticks
 
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind
@@ -27,7 +27,7 @@ SILENT = warning("NodeNotReady", "Pod/digits-worker-1", "Node is not ready", 52)
 
 
 def rules(kind: Kind = MPI) -> Rules:
-    return Rules(kind=kind, name="digits", started=BEGIN, heartbeat=1e6, patience=Patience(lost_rank=60))
+    return Rules(kind=kind, name="digits", started=BEGIN, heartbeat=1e6, patience=GracePeriods(lost_rank=60))
 
 
 def seen(entry: Document, at: float, *, uid: str = "") -> changes.PodSeen:

@@ -14,7 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rul
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 JOB = KINDS["batch/v1", "Job"]
@@ -34,9 +34,9 @@ def observe(serve: Serve, tmp_path: Path, jobs: list[dict[str, t.Any]]) -> list[
         exchange.reply({"metadata": {"resourceVersion": "5"}, "items": items})
 
     server, kube = serve(answer)
-    ref, keeping = Ref("batch/v1", "Job", "jobs", "team", "x"), Keeping(directory=tmp_path / "logs")
+    ref, log_store = Ref("batch/v1", "Job", "jobs", "team", "x"), LogStore(directory=tmp_path / "logs")
     selectors = ({"labelSelector": "batch.kubernetes.io/job-name=x"},)
-    target = Target(kind=JOB, ref=ref, selectors=selectors, keeping=keeping)
+    target = Target(kind=JOB, ref=ref, selectors=selectors, log_store=log_store)
     observer = Observer(kube, target, Clock())
     observer.start()
     found: list[t.Any] = []
@@ -82,7 +82,7 @@ def test_pods_that_only_the_status_names_are_watched_as_soon_as_it_does(serve: S
     server, kube = serve(answer)
     row, ref = KINDS["ray.io/v1", "RayJob"], Ref("ray.io/v1", "RayJob", "rayjobs", "team", "x")
     planned = row.selectors({"metadata": {"name": "x"}, "spec": {}})
-    target = Target(kind=row, ref=ref, selectors=planned, keeping=Keeping(directory=tmp_path))
+    target = Target(kind=row, ref=ref, selectors=planned, log_store=LogStore(directory=tmp_path))
     observer = Observer(kube, target, Clock())
     wanted = ("batch.kubernetes.io/job-name=x", "ray.io/cluster=x-9vq4z")
     observer.start()

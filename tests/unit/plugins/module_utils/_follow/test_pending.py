@@ -12,7 +12,7 @@ from fakes.made import BEGIN, Document, condition, container, pod, runs, stamp, 
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Patience
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes, pending
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import fit
@@ -27,7 +27,7 @@ def waiting(*found: Document, events: tuple[Document, ...] = (), around: tuple[D
     seen: list[changes.Change] = [workload(0)]
     seen += [changes.PodSeen(at=BEGIN + 1, entry=one) for one in found]
     seen += [changes.EventSeen(at=BEGIN + 2, entry=one) for one in events]
-    seen += [changes.SurroundingsSeen(at=BEGIN + 3, entries=around), *ticks(BEGIN + 3, 7)]
+    seen += [changes.ContextSeen(at=BEGIN + 3, entries=around), *ticks(BEGIN + 3, 7)]
     return drive(seen, rules())[0]
 
 
@@ -222,7 +222,7 @@ def deactivated(*, active: bool) -> Document:
 
 def test_what_kueue_gave_up_fails_in_the_end() -> None:
     metadata = {"name": "digits", "uid": "u-1"}
-    given_up = changes.SurroundingsSeen(at=BEGIN + 7, entries=(deactivated(active=False),))
+    given_up = changes.ContextSeen(at=BEGIN + 7, entries=(deactivated(active=False),))
     seen = [workload(0, "Suspended", metadata=metadata), *ticks(BEGIN, 7), given_up]
     state, _ = drive([*seen, *ticks(BEGIN + 7, 299, every=5)], rules())
     assert state.ending is None
@@ -232,7 +232,7 @@ def test_what_kueue_gave_up_fails_in_the_end() -> None:
     assert (failed.outcome, failed.cause.reason, failed.cause.category) == ("failed", "Deactivated", "scheduling")
     assert "Kueue has deactivated it and will not try again" in failed.cause.message
 
-    again = changes.SurroundingsSeen(at=BEGIN + 300, entries=(deactivated(active=True),))
+    again = changes.ContextSeen(at=BEGIN + 300, entries=(deactivated(active=True),))
     assert drive([again, *ticks(BEGIN + 300, 400, every=5)], rules(), state)[0].ending is None
     runs_now = workload(300, metadata=metadata, status={"ready": 1})
     assert drive([runs_now, *ticks(BEGIN + 300, 400, every=5)], rules(), state)[0].ending is None
@@ -365,7 +365,7 @@ def test_what_may_still_get_a_node_waits(seen: list[changes.Change]) -> None:
     assert drive([*first, *seen, *ticks(BEGIN + 41, 10_000, every=10)], rules())[0].ending is None
 
 
-@pytest.mark.parametrize("more", [{"patience": Patience(infeasible=math.inf)}, {"placed": True}])
+@pytest.mark.parametrize("more", [{"patience": GracePeriods(infeasible=math.inf)}, {"placed": True}])
 def test_a_grace_of_none_and_an_attempt_that_had_nodes_wait(more: t.Any) -> None:
     seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), offered(), *ticks(BEGIN + 6, 10_000, every=10)]
     assert drive(seen, rules(**more))[0].ending is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._follow.progress import Progress, read
-from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Hearing
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Activity
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import progress_pattern
 
 STEPS = re.compile(r"step (?P<done>[\d,.]+)(?:/(?P<total>\d+))?")
@@ -110,20 +110,20 @@ def test_a_wrong_pattern_is_refused(text: str, words: str) -> None:
 
 
 def test_what_is_heard_between_two_ticks_is_told_once() -> None:
-    hearing = Hearing(progress=True)
-    assert hearing.take(5.0) is None
-    hearing.offer("rank-0", [(b"2026-11-21T09:00:00.5Z", b"a"), (b"", b"b")], leads=True)
-    hearing.offer("rank-1", [(b"2026-11-21T09:00:01Z", b"\xffc")], leads=False)
-    found = hearing.take(1e9)
+    activity = Activity(progress=True)
+    assert activity.take(5.0) is None
+    activity.offer("rank-0", [(b"2026-11-21T09:00:00.5Z", b"a"), (b"", b"b")], leads=True)
+    activity.offer("rank-1", [(b"2026-11-21T09:00:01Z", b"\xffc")], leads=False)
+    found = activity.take(1e9)
     assert found is not None
     assert (found.pod, found.line) == ("rank-1", "�c")
     assert found.lines == ((1795251600.5, "a"), (1e9, "b"))
-    assert hearing.take(6.0) is None
+    assert activity.take(6.0) is None
 
 
 def test_without_a_pattern_no_line_is_held() -> None:
-    hearing = Hearing(progress=False)
-    hearing.offer("rank-0", [(b"", b"a"), (b"", b"last words"), (b"", b"  ")], leads=True)
-    found = hearing.take(1.0)
+    activity = Activity(progress=False)
+    activity.offer("rank-0", [(b"", b"a"), (b"", b"last words"), (b"", b"  ")], leads=True)
+    found = activity.take(1.0)
     assert found is not None
     assert (found.line, found.lines) == ("last words", ())

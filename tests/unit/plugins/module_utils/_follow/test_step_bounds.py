@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.progress import Progress, read
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console
 
 
 def test_the_newest_warnings_are_kept() -> None:
@@ -52,11 +52,11 @@ def test_pods_that_went_are_forgotten_and_counted() -> None:
 
 
 def test_notes_about_logs_end() -> None:
-    screen = Screen(lambda: None)
+    console = Console(lambda: None)
     for number in range(bounds.NOTES + 100):
-        screen.note(f"line {number}")
-    assert len(screen.notes) == bounds.NOTES + 1
-    assert screen.notes[-1] == f"there is more to be said of the logs than {bounds.NOTES} lines"
+        console.note(f"line {number}")
+    assert len(console.notes) == bounds.NOTES + 1
+    assert console.notes[-1] == f"there is more to be said of the logs than {bounds.NOTES} lines"
 
 
 def test_reports_of_progress_are_thinned_and_tell_the_same_rate() -> None:

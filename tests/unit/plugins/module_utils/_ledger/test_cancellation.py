@@ -25,7 +25,7 @@ def entry(step: str, run_id: str, outcome: str = "succeeded", **more: t.Any) -> 
 
 
 def leave(ledger: Ledger) -> list[str]:
-    return cancellation.leave(ledger, by="tower", at=AT)
+    return cancellation.request(ledger, by="tower", at=AT)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def leave(ledger: Ledger) -> list[str]:
 def test_only_runs_that_may_go_on_are_told(ledger: Ledger, entries: list[Entry], told: list[str]) -> None:
     for one in entries:
         (ledger.write if one.going else ledger.finish)(one)
-    assert cancellation.due(ledger) == told
+    assert cancellation.pending(ledger) == told
     assert leave(ledger) == told
     assert [run for run in ("r1", "r2") if cancellation.find(ledger, run)] == told
     assert leave(ledger) == []
@@ -54,7 +54,7 @@ def test_only_runs_that_may_go_on_are_told(ledger: Ledger, entries: list[Entry],
 
 def test_a_run_that_only_skips_steps_is_known_as_well(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1", index=3))
-    cancellation.passing(
+    cancellation.note_skip(
         ledger, "r2 with a name as long as its user liked, and longer than that of an annotation may be"
     )
     assert leave(ledger) == ["r2 with a name as long as its user liked, and longer than that of an annotation may be"]
@@ -63,18 +63,18 @@ def test_a_run_that_only_skips_steps_is_known_as_well(ledger: Ledger) -> None:
 def test_a_run_that_goes_on_is_written_down_once(ledger: Ledger) -> None:
     kube = t.cast(FakeKube, ledger._kube)
     ledger.finish(entry("data", "r1"))
-    cancellation.passing(ledger, "r2")
+    cancellation.note_skip(ledger, "r2")
     version = kube.objects[PATH]["metadata"]["resourceVersion"]
-    cancellation.passing(ledger, "r2")
+    cancellation.note_skip(ledger, "r2")
     assert kube.objects[PATH]["metadata"]["resourceVersion"] == version
 
 
 def test_word_that_was_heard_is_taken_back(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1"))
     leave(ledger)
-    cancellation.heard(ledger, "r2")
+    cancellation.acknowledge(ledger, "r2")
     assert str(cancellation.find(ledger, "r1")) == f"stopped from tower at {AT}"
-    cancellation.heard(ledger, "r1")
+    cancellation.acknowledge(ledger, "r1")
     assert cancellation.find(ledger, "r1") is None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import HELD, Screen
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import HELD, Console
 
 
 def lines(count: int, text: str = "line") -> bytes:
@@ -10,9 +10,9 @@ def lines(count: int, text: str = "line") -> bytes:
 
 
 def test_text_that_a_terminal_can_bear() -> None:
-    screen = Screen(lambda: None)
-    screen.offer("p", b"a\x1b[31mred\x07\n1%\r2%\r3%\r\n\xff\xfe\n" + b"y" * 5000 + b"\ntab\there\nunfinished")
-    assert list(screen.drain()) == [
+    console = Console(lambda: None)
+    console.offer("p", b"a\x1b[31mred\x07\n1%\r2%\r3%\r\n\xff\xfe\n" + b"y" * 5000 + b"\ntab\there\nunfinished")
+    assert list(console.drain()) == [
         "p | ared",
         "p | 3%",
         "p | \ufffd\ufffd",
@@ -23,42 +23,42 @@ def test_text_that_a_terminal_can_bear() -> None:
 
 
 def test_one_that_is_alone_has_all_the_room() -> None:
-    screen = Screen(lambda: None)
-    screen.offer("p", lines(HELD + 50))
-    shown = list(screen.drain())
+    console = Console(lambda: None)
+    console.offer("p", lines(HELD + 50))
+    shown = list(console.drain())
     assert len(shown) == HELD + 1
     assert shown[-1].startswith("... 50 more lines")
-    assert list(screen.drain()) == []
+    assert list(console.drain()) == []
 
 
 def test_one_that_floods_leaves_room_for_the_others() -> None:
-    screen = Screen(lambda: None)
+    console = Console(lambda: None)
     for source in ("a", "b"):
-        screen.offer(source, lines(1))
-    list(screen.drain())
-    screen.offer("a", lines(10_000))
-    screen.offer("b", lines(10, "step"))
-    shown = list(screen.drain())
+        console.offer(source, lines(1))
+    list(console.drain())
+    console.offer("a", lines(10_000))
+    console.offer("b", lines(10, "step"))
+    shown = list(console.drain())
     assert [line for line in shown if line.startswith("b | ")] == [f"b | step {number}" for number in range(10)]
     assert len(shown) == HELD // 2 + 10 + 1
 
 
 def test_it_wakes_once_until_it_was_looked_at() -> None:
     woken: list[int] = []
-    screen = Screen(lambda: woken.append(1))
+    console = Console(lambda: woken.append(1))
     for _ in range(3):
-        screen.offer("p", lines(2))
+        console.offer("p", lines(2))
     assert len(woken) == 1
-    list(screen.drain())
-    screen.note("ours")
+    list(console.drain())
+    console.note("ours")
     assert len(woken) == 2
 
 
 def test_a_note_is_shown_once_and_kept() -> None:
-    screen = Screen(lambda: None)
-    screen.note("may not")
-    screen.note("may not")
-    assert list(screen.drain()) == ["may not"]
-    screen.note("may not")
-    assert list(screen.drain()) == []
-    assert screen.notes == ("may not",)
+    console = Console(lambda: None)
+    console.note("may not")
+    console.note("may not")
+    assert list(console.drain()) == ["may not"]
+    console.note("may not")
+    assert list(console.drain()) == []
+    assert console.notes == ("may not",)

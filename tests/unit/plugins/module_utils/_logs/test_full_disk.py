@@ -16,10 +16,10 @@ from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs import archive, pool, reader
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Screen
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console
 from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY
-from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import Logs
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import LogPool
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 ONE = Instance("p", "uid-1", "main")
@@ -83,9 +83,9 @@ class Copy:
     def __init__(self, serve: Serve, disk: Disk) -> None:
         self.node, self.disk = Node(), disk
         _, kube = serve(self.node.answer)
-        self.screen, self.shown = Screen(lambda: None), list[str]()
-        self.keeping = Keeping(directory=disk.path / "step" / "logs")
-        self.logs = Logs(kube, self.keeping, Audience(screen=self.screen))
+        self.console, self.shown = Console(lambda: None), list[str]()
+        self.log_store = LogStore(directory=disk.path / "step" / "logs")
+        self.logs = LogPool(kube, self.log_store, Sinks(console=self.console))
         self.logs.follow(ONE, source="p")
 
     @property
@@ -102,7 +102,7 @@ class Copy:
         until(lambda: self.log.reached.size >= size and self._drained(), f"{self.log.reached} of {size} bytes")
 
     def _drained(self) -> bool:
-        self.shown += [line for line in self.screen.drain() if line.startswith("p | ")]
+        self.shown += [line for line in self.console.drain() if line.startswith("p | ")]
         return True
 
     def catches_up(self, *, without: int = 0) -> None:
@@ -149,7 +149,7 @@ def test_following_goes_on_and_the_archive_is_whole_when_there_is_room(copy: Cop
     for _ in range(20):
         copy.node.write(20)
         copy.reads()
-    error = copy.keeping.storage.error
+    error = copy.log_store.storage.error
     assert error is not None
     assert str(error).startswith(f"{copy.log.file}: no space left on device (0.0 MiB free of 0 MiB). Free space there")
     assert copy.log.behind
@@ -157,7 +157,7 @@ def test_following_goes_on_and_the_archive_is_whole_when_there_is_room(copy: Cop
 
     copy.disk.empty()
     copy.catches_up()
-    assert copy.keeping.storage.error is None
+    assert copy.log_store.storage.error is None
     copy.node.write(30)
     copy.reads()
     assert copy.ends() == ""
@@ -219,7 +219,7 @@ def test_who_gives_up_is_told_what_is_missing(copy: Copy) -> None:
         f"{310 - kept.lines} lines ({310 * _LINE - kept.size} bytes) are missing: they could not be kept (no space "
         "left on device) before the kubelet removed them"
     )
-    assert copy.keeping.storage.error is None
+    assert copy.log_store.storage.error is None
     # The next controller on this machine goes on there.
     assert (copy.log.file.parent.parent / DIRECTORY / copy.log.file.name).read_text().split()[1] == str(kept.size)
 
@@ -282,7 +282,7 @@ def test_names_that_are_too_long_for_a_file_are_cut_and_stay_different(serve: Se
     _, kube = serve(node.answer)
     node.write(3)
     node.end()
-    logs = Logs(kube, Keeping(directory=tmp_path / "logs"), Audience())
+    logs = LogPool(kube, LogStore(directory=tmp_path / "logs"), Sinks())
     names = ["c" * 62 + last for last in "ab"]
     for name in names:
         logs.follow(Instance("p" * 253, "u", name))

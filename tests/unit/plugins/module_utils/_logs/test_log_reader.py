@@ -15,10 +15,10 @@ from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs import reader as module
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import HELD, Screen
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import HELD, Console
 from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY
-from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import Logs
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import LogPool
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 Line = tuple[str, bytes]
@@ -71,10 +71,10 @@ ONE = Instance("p", "uid-1", "main")
 class Copy:
     """One log on its way to its archive."""
 
-    def __init__(self, kube: Kube, directory: Path, *, screen: Screen | None = None, **more: t.Any) -> None:
-        self.screen = screen or Screen(lambda: None)
-        self.logs = Logs(kube, Keeping(directory=directory / "logs", **more), Audience(screen=self.screen))
-        self.logs.follow(ONE, source="p" if screen else None)
+    def __init__(self, kube: Kube, directory: Path, *, console: Console | None = None, **more: t.Any) -> None:
+        self.console = console or Console(lambda: None)
+        self.logs = LogPool(kube, LogStore(directory=directory / "logs", **more), Sinks(console=self.console))
+        self.logs.follow(ONE, source="p" if console else None)
         self.log = self.logs._logs[ONE]
 
     def end(self, *, previous: bool = False) -> None:
@@ -361,12 +361,12 @@ def test_a_log_that_never_ends_at_the_same_place_is_given_up_and_says_so(
 
 def test_the_screen_gets_the_lines_and_counts_what_it_cannot_hold(copy: Begin) -> None:
     woken: list[int] = []
-    screen = Screen(lambda: woken.append(1))
+    console = Console(lambda: woken.append(1))
     kubelet = Kubelet(numbered(1000))
-    assert copy(kubelet.answer, screen=screen).finished() == kubelet.text()
-    shown = list(screen.drain())
+    assert copy(kubelet.answer, console=console).finished() == kubelet.text()
+    shown = list(console.drain())
     assert shown[0] == "p | line 0"
     assert len(shown) == HELD + 1
     assert shown[-1].startswith("... 800 more lines")
     assert woken == [1]
-    assert list(screen.drain()) == []
+    assert list(console.drain()) == []

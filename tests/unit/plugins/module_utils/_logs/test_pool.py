@@ -14,9 +14,9 @@ from fakes.http import Answer, Exchange, Server
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs import pool as module
-from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Screen
-from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import Logs
-from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Audience, Instance, Keeping
+from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console
+from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import LogPool
+from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
 STAMP = "2026-11-21T09:00:00.{:09d}Z"
@@ -78,7 +78,7 @@ def test_more_logs_than_threads_are_all_read_while_none_has_ended(
     monkeypatch.setattr(module, "_FIRST_TURN", 0.1)
     node.lines = {f"worker-{number}": [f"hello from {number}"] for number in range(20)}
     _, kube = serve(node.answer)
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=4)
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(), streams=4)
     for number in range(20):
         logs.follow(named(number))
 
@@ -97,7 +97,7 @@ def test_more_logs_than_threads_are_all_read_while_none_has_ended(
 def test_what_ended_does_not_wait_for_its_turn(serve: Serve, tmp_path: Path, node: Node) -> None:
     node.lines = {f"worker-{number}": ["x"] for number in range(4)}
     _, kube = serve(node.answer)
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=2)
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(), streams=2)
     for number in range(4):
         logs.follow(named(number), source=None, leads=number == 0)
     until(lambda: logs.files()[named(1)].lines)
@@ -115,7 +115,7 @@ def test_what_ended_does_not_wait_for_its_turn(serve: Serve, tmp_path: Path, nod
 def test_a_pod_that_comes_again_under_its_name_has_a_log_of_its_own(serve: Serve, tmp_path: Path, node: Node) -> None:
     node.lines = {"worker-0": ["first life"]}
     _, kube = serve(node.answer)
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience())
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks())
     logs.follow(named(0, "old"))
     until(lambda: logs.files()[named(0, "old")].lines)
     node.lines = {"worker-0": ["second life"]}
@@ -132,22 +132,22 @@ def test_the_next_controller_goes_on_where_the_last_one_was_killed(serve: Serve,
     first, second = tmp_path / "run-1" / "01-x", tmp_path / "run-2" / "01-x"
     node.lines = {"worker-0": ["one", "two"], "worker-1": ["other"]}
     server, kube = serve(node.answer)
-    logs = Logs(kube, Keeping(directory=first / "logs"), Audience())
+    logs = LogPool(kube, LogStore(directory=first / "logs"), Sinks())
     logs.follow(named(0))
     logs.follow(named(1))
     until(lambda: logs.files()[named(0)].lines == 2 and logs.files()[named(1)].lines)
     # Nobody closes it. The kubelet rotates the first line away.
     node.lines["worker-0"] = ["", "two", "three"]
 
-    screen = Screen(lambda: None)
-    again = Logs(kube, Keeping(directory=second / "logs", former=(first, second)), Audience(screen=screen))
+    console = Console(lambda: None)
+    again = LogPool(kube, LogStore(directory=second / "logs", former=(first, second)), Sinks(console=console))
     again.follow(named(0), source="worker-0")
     again.follow(named(1, "another"), source="worker-1")
     node.over.set()
     again.close(lambda _: True)
     assert text(second, "logs/worker-0.main.log") == "one\ntwo\nthree\n"
     assert text(first, "logs/worker-0.main.log").startswith("one\ntwo\n")
-    assert sorted(screen.drain()) == ["worker-0 | three", "worker-1 | other"]
+    assert sorted(console.drain()) == ["worker-0 | three", "worker-1 | other"]
     assert server.requests[-1].params["follow"] == "true"
 
 
@@ -156,13 +156,13 @@ def test_where_no_evidence_is_lines_up_to_the_last_sign_of_life_are_not_shown_ag
 ) -> None:
     node.lines = {"worker-0": ["a", "b"]}
     _, kube = serve(node.answer)
-    screen = Screen(lambda: None)
-    logs = Logs(kube, Keeping(directory=tmp_path, seen=4e9), Audience(screen=screen))
+    console = Console(lambda: None)
+    logs = LogPool(kube, LogStore(directory=tmp_path, seen=4e9), Sinks(console=console))
     logs.follow(named(0), source="worker-0")
     node.over.set()
     logs.close(lambda _: True)
     assert text(tmp_path, "worker-0.main.log") == "a\nb\n"
-    assert list(screen.drain()) == []
+    assert list(console.drain()) == []
 
 
 def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
@@ -171,8 +171,8 @@ def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
     monkeypatch.setattr(module, "_DRAIN", 60.0)
     refusal = {"message": 'pods "worker-0" is forbidden: User "u" cannot get resource "pods/log"'}
     server, kube = serve(lambda exchange: exchange.reply(refusal, 403))
-    screen = Screen(lambda: None)
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience(screen=screen))
+    console = Console(lambda: None)
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(console=console))
     for number in range(3):
         logs.follow(named(number))
     until(lambda: len(server.requests) >= 3)
@@ -180,7 +180,7 @@ def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
     logs.close(lambda _: True)
     # Twice a minute it would wait for.
     assert time.monotonic() - begun < 60.0
-    (said,) = screen.drain()
+    (said,) = console.drain()
     assert "may not 'get' 'pods/log' in namespace team" in said
     assert {file.gap for file in logs.files().values()} == {"reading it was forbidden"}
 
@@ -188,9 +188,9 @@ def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
 def test_secrets_and_strangers_are_kept_out(serve: Serve, tmp_path: Path, node: Node) -> None:
     node.lines = {"worker-0": ["token tok-123456"]}
     _, kube = serve(node.answer)
-    screen = Screen(lambda: None)
-    logs = Logs(
-        kube, Keeping(directory=tmp_path / "logs", mask=Mask(["tok-123456"]), private=True), Audience(screen=screen)
+    console = Console(lambda: None)
+    logs = LogPool(
+        kube, LogStore(directory=tmp_path / "logs", mask=Mask(["tok-123456"]), private=True), Sinks(console=console)
     )
     logs.follow(named(0), source="w")
     until(lambda: logs.files()[named(0)].lines)
@@ -199,7 +199,7 @@ def test_secrets_and_strangers_are_kept_out(serve: Serve, tmp_path: Path, node: 
     node.over.set()
     logs.close(lambda _: True)
     assert text(tmp_path / "logs", "worker-0.main.log") == "token ********\n"
-    assert list(screen.drain()) == ["w | token ********"]
+    assert list(console.drain()) == ["w | token ********"]
 
 
 def test_a_progress_bar_without_lines_is_shown_as_it_goes(serve: Serve, tmp_path: Path) -> None:
@@ -211,12 +211,12 @@ def test_a_progress_bar_without_lines_is_shown_as_it_goes(serve: Serve, tmp_path
         exchange.end()
 
     _, kube = serve(answer)
-    screen = Screen(lambda: None)
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience(screen=screen))
+    console = Console(lambda: None)
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(console=console))
     logs.follow(named(0), source="w")
     logs.close(lambda _: True)
     assert (tmp_path / "worker-0.main.log").read_bytes() == bar
-    assert next(screen.drain()).rstrip().endswith("%")
+    assert next(console.drain()).rstrip().endswith("%")
 
 
 def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
@@ -225,7 +225,7 @@ def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
     monkeypatch.setattr(module, "_TRIES", 2)
     monkeypatch.setattr(module, "_APART", 10.0)
     server, kube = serve(lambda exchange: exchange.reply({"message": "no route to host"}, 500))
-    logs = Logs(kube, Keeping(directory=tmp_path), Audience(), streams=8)
+    logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(), streams=8)
     for number in range(40):
         logs.follow(named(number))
     until(lambda: len(server.requests) >= 40 * 3)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
-from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import PIECE, Position, Unstamp
+from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import PIECE, Position, TimestampReader
 
 Line = tuple[bytes, bytes]
 SECRETS = (b"hunter2", b"2hunter", b"Pa55 word", b"\x00\xff\x00\xff")
@@ -62,7 +62,7 @@ def test_any_way_to_cut_a_log_gives_the_same_archive(
     log: tuple[list[Line], bytes], cuts: list[int], secret: bool
 ) -> None:
     (lines, end), mask = log, Mask(SECRETS if secret else ())
-    reader = Unstamp(Position(), mask)
+    reader = TimestampReader(Position(), mask)
     found = b"".join(old + new for old, new in map(reader.feed, pieces(answer(lines, end), cuts)))
     found += reader.end(whole=True).new
     assert found == expected(lines, end, mask)
@@ -77,14 +77,14 @@ def test_any_way_to_break_off_and_go_on_gives_the_same_archive(
 ) -> None:
     (lines, end), mask, archive, position = log, Mask(SECRETS), b"", Position()
     for cuts in breaks:
-        reader = Unstamp(position, mask)
+        reader = TimestampReader(position, mask)
         found = list(pieces(answer(lines, end, position.since if position.stamp else ""), cuts))
         # The last piece never arrives.
         archive += b"".join(old + new for old, new in map(reader.feed, found[:-1]))
         position = reader.position
         archive = archive[: position.size]
         assert not reader.gap
-    reader = Unstamp(position, mask)
+    reader = TimestampReader(position, mask)
     old, new = reader.feed(answer(lines, end, position.since if position.stamp else ""))
     archive += old + new + reader.end(whole=True).new
     assert archive == expected(lines, end, mask)
@@ -95,14 +95,14 @@ def test_any_way_to_break_off_and_go_on_gives_the_same_archive(
 def test_what_an_earlier_controller_showed_is_old(log: tuple[list[Line], bytes], cuts: list[int], number: int) -> None:
     lines, _ = log
     seen = datetime.fromisoformat(stamp(number).decode()).timestamp()
-    reader = Unstamp(Position(), Mask(), seen=seen)
+    reader = TimestampReader(Position(), Mask(), seen=seen)
     texts = [reader.feed(piece) for piece in pieces(answer(lines, b"\n"), cuts)]
     assert b"".join(one.old for one in texts) == b"".join(text + b"\n" for at, text in lines if at <= stamp(number))
     assert b"".join(one.new for one in texts) == b"".join(text + b"\n" for at, text in lines if at > stamp(number))
 
 
-def resumed(position: Position, data: bytes) -> Unstamp:
-    reader = Unstamp(position, Mask())
+def resumed(position: Position, data: bytes) -> TimestampReader:
+    reader = TimestampReader(position, Mask())
     reader.feed(data)
     reader.end(whole=True)
     return reader
@@ -117,14 +117,14 @@ def test_a_log_that_was_rotated_meanwhile_has_a_gap() -> None:
 
 
 def test_half_a_line_is_no_line_until_the_log_is_whole() -> None:
-    reader = Unstamp(Position(), Mask())
+    reader = TimestampReader(Position(), Mask())
     assert reader.feed(stamp(1) + b" one\n" + stamp(2) + b" ha").new == b"one\n"
     assert reader.end(whole=False).new == b""
     assert (reader.position.size, reader.position.lines) == (4, 1)
 
 
 def test_a_line_without_end_needs_no_memory() -> None:
-    reader, size = Unstamp(Position(), Mask([b"x" * 50])), 0
+    reader, size = TimestampReader(Position(), Mask([b"x" * 50])), 0
     for piece in [stamp(1) + b" ", *[b"0123456789" * 1000] * 1000]:
         size += len(reader.feed(piece).new)
         assert len(reader._rest) <= PIECE

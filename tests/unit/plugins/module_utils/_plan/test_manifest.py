@@ -8,7 +8,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from fakes.accidents import damaged
+from fakes.incidents import damaged
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError

@@ -102,7 +102,7 @@ class FakeSession:
     def lost_lock(self, holder: str) -> None:
         """Nobody follows here."""
 
-    def see_off(self, state: State, left: list[t.Any], uninstall: t.Callable[[], None]) -> State:
+    def drain(self, state: State, left: list[t.Any], uninstall: t.Callable[[], None]) -> State:
         """Uninstall; the pods that are left write a line more, which takes them `saving` seconds."""
         uninstall()
         self.clock.at += self.saving

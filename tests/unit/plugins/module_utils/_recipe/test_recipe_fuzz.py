@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.accidents import BOMBS, damaged
+from fakes.incidents import BOMBS, damaged
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
