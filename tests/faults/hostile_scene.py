@@ -33,7 +33,7 @@ _CAUSE = "it ended with exit code 3."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Snapshot:
+class Scene:
     """What a fault's script may look at and reach for."""
 
     proxy: Proxy
@@ -74,7 +74,7 @@ def _written(line: bytes) -> bytes:
     return text.removesuffix(b"\n") if tag.startswith(b"P") else text
 
 
-def disturb(setting: Setting, script: Callable[[Snapshot], Script], *, pods: int | None = len(_OUTCOMES)) -> Result:
+def disturb(setting: Setting, script: Callable[[Scene], Script], *, pods: int | None = len(_OUTCOMES)) -> Result:
     """Run the pipeline while `script` decides about each call, and check everything; `pods` says how many may run."""
     with _stage(setting) as scene:
         begun = time.monotonic()
@@ -116,11 +116,11 @@ def _counted(space: Space, written: dict[str, bytes]) -> str:
 
 
 @contextlib.contextmanager
-def _stage(setting: Setting) -> Iterator[Snapshot]:
+def _stage(setting: Setting) -> Iterator[Scene]:
     with fresh(setting.kubeconfig, setting.directory) as space:
         proxy = Proxy(setting.kubeconfig, setting.directory)
         try:
-            yield Snapshot(proxy=proxy, space=space, play=lambda: space.plays[-1], chance=random.Random(setting.seed))
+            yield Scene(proxy=proxy, space=space, play=lambda: space.plays[-1], chance=random.Random(setting.seed))
         finally:
             proxy.front.close()
 

@@ -10,18 +10,18 @@ import typing as t
 from collections.abc import Callable
 
 from hostile_proxy import Call, Script, Trouble
-from hostile_scene import Snapshot
+from hostile_scene import Scene
 from hostile_troubles import black_hole, cut, forward, refuse
 
-Builder = Callable[[Snapshot], Script]
+Builder = Callable[[Scene], Script]
 LONG_HOLE = 30.0
 LIFETIME = 8.0
 
 
-def at_random(chance: float, trouble: Callable[[Snapshot], Trouble], which: Callable[[Call], bool]) -> Builder:
+def at_random(chance: float, trouble: Callable[[Scene], Trouble], which: Callable[[Call], bool]) -> Builder:
     """Do something to a part of the calls for which `which` holds."""
 
-    def build(scene: Snapshot) -> Script:
+    def build(scene: Scene) -> Script:
         def script(call: Call) -> Trouble | None:
             return trouble(scene) if which(call) and scene.chance.random() < chance else None
 
@@ -30,13 +30,13 @@ def at_random(chance: float, trouble: Callable[[Snapshot], Trouble], which: Call
     return build
 
 
-def now_and_then(count: int, trouble: Callable[[Snapshot], Trouble], which: Callable[[Call], bool]) -> Builder:
+def now_and_then(count: int, trouble: Callable[[Scene], Trouble], which: Callable[[Call], bool]) -> Builder:
     """Do something to about every so many of the calls for which `which` holds.
 
     The gaps vary: Helm repeats the same changes, and at equal gaps could meet the trouble at the same one for ever.
     """
 
-    def build(scene: Snapshot) -> Script:
+    def build(scene: Scene) -> Script:
         left = scene.chance.randrange(count)
 
         def script(call: Call) -> Trouble | None:
@@ -54,17 +54,17 @@ def now_and_then(count: int, trouble: Callable[[Snapshot], Trouble], which: Call
     return build
 
 
-def always(trouble: Trouble) -> Callable[[Snapshot], Trouble]:
+def always(trouble: Trouble) -> Callable[[Scene], Trouble]:
     """Do the same each time."""
     return lambda _: trouble
 
 
 def bursts(
-    trouble: Callable[[Snapshot], Trouble], which: Callable[[Call], bool], *, every: float, lasting: float
+    trouble: Callable[[Scene], Trouble], which: Callable[[Call], bool], *, every: float, lasting: float
 ) -> Builder:
     """Do something to all calls for which `which` holds, for a while of every so many seconds."""
 
-    def build(scene: Snapshot) -> Script:
+    def build(scene: Scene) -> Script:
         begun = time.monotonic()
 
         def script(call: Call) -> Trouble | None:
@@ -75,7 +75,7 @@ def bursts(
     return build
 
 
-def hole(scene: Snapshot) -> Script:
+def hole(scene: Scene) -> Script:
     """Swallow everything for half a minute from the moment the job talks, streams that are open included."""
     begins: list[float] = []
 
@@ -105,7 +105,7 @@ _PLUGIN = (
 )
 
 
-def tokens(scene: Snapshot) -> Script:
+def tokens(scene: Scene) -> Script:
     """Let tokens expire every few seconds; open streams end with theirs. Nobody is told when that will be."""
     file = scene.space.directory / "token"
     arguments = ["-c", _PLUGIN, str(file)]
@@ -133,7 +133,7 @@ def tokens(scene: Snapshot) -> Script:
     return lambda _: None
 
 
-def ended_anywhere(scene: Snapshot) -> Trouble:
+def ended_anywhere(scene: Scene) -> Trouble:
     """End an answer as if it were whole; never twice at the same place, as nothing could tell that from its end."""
     return forward(cut(int(10 ** scene.chance.uniform(3, 6)), cleanly=True))
 
@@ -151,7 +151,7 @@ _UNWELL = (
 )
 
 
-def unwell(scene: Snapshot) -> Trouble:
+def unwell(scene: Scene) -> Trouble:
     """Refuse as a server does that is ill or has too much to do."""
     return refuse(*scene.chance.choice(_UNWELL))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from fault import Fault, Result, Setting
-from nodes_scene import Snapshot, ended, result, under_way
+from nodes_scene import Scene, ended, result, under_way
 from nodes_steps import MPI, TICKS, Training, leader_ticks, left_whole, pytorch
 from samples import shown_ticks
 from three import Three
@@ -37,7 +37,7 @@ class Loss:
     category: str
 
 
-def _named(scene: Snapshot, node: Node, member: str, category: str) -> Iterator[str]:
+def _named(scene: Scene, node: Node, member: str, category: str) -> Iterator[str]:
     """Yield what is wrong with the outcome: a failure of this category, with the member and its node."""
     record = scene.space.record("train")
     cause = record["cause"] or {}
@@ -47,7 +47,7 @@ def _named(scene: Snapshot, node: Node, member: str, category: str) -> Iterator[
         yield f"the node {node.name} is not named: {cause['message']}"
 
 
-def _kept(scene: Snapshot, before: int) -> Iterator[str]:
+def _kept(scene: Scene, before: int) -> Iterator[str]:
     """Yield what is missing of the log of the leader, whose node is there all the time."""
     found = leader_ticks(scene.space, scene.training)
     if found[:before] != list(range(1, before + 1)):

@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Callable
 
 from fault import Fault, Result, Setting
-from nodes_scene import Snapshot, ended, result, under_way
+from nodes_scene import Scene, ended, result, under_way
 from nodes_steps import MPI, Training, pytorch, undisturbed
 from plays import until
 from samples import shown_ticks
@@ -19,7 +19,7 @@ from shown import TROUBLE
 _BLINK = 4.0
 
 
-def _restart(setting: Setting, training: Training, hit: Callable[[Snapshot], None]) -> Result:
+def _restart(setting: Setting, training: Training, hit: Callable[[Scene], None]) -> Result:
     """Inject a fault that the step must not even notice."""
     with under_way(setting, training) as scene:
         hit(scene)
@@ -37,7 +37,7 @@ def _component(name: str, training: Training = MPI) -> Callable[[Setting], Resul
 
 
 def _of_leader(program: str) -> Callable[[Setting], Result]:
-    def hit(scene: Snapshot) -> None:
+    def hit(scene: Scene) -> None:
         scene.cluster.restart(scene.node_of(scene.training.leader).named(program))
 
     return lambda setting: _restart(setting, MPI, hit)
@@ -47,7 +47,7 @@ def _operator(namespace: str, training: Training) -> Callable[[Setting], Result]
     return lambda setting: _restart(setting, training, lambda scene: scene.cluster.restart_operator(namespace))
 
 
-def _blink(scene: Snapshot) -> None:
+def _blink(scene: Scene) -> None:
     """Cut the node off for less than it takes anybody to give it up."""
     node, _ = scene.victim()
     scene.cluster.cut(node)

@@ -29,7 +29,7 @@ LIMIT = 180.0
 
 
 @dataclass(kw_only=True)
-class Snapshot:
+class Scene:
     """One training in a namespace of its own, under way on the cluster."""
 
     cluster: Three
@@ -56,17 +56,17 @@ class Snapshot:
 
 
 @contextlib.contextmanager
-def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[Snapshot]:
+def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[Scene]:
     """Yield the training at its middle, the leader and its members on the second and third node."""
     with three_nodes() as cluster, fresh(cluster.kubeconfig, setting.directory) as space:
         cluster.reserve_first()
         play = training.start(space, **waits)
         play.shows(f"| tick {_MIDDLE}\n", seconds=LIMIT)
         cluster.open_all()
-        yield Snapshot(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
+        yield Scene(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
 
 
-def ended(scene: Snapshot, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
+def ended(scene: Scene, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
     """Wait for the end of the play and return what is wrong with it."""
     try:
         scene.play.process.wait(seconds)
@@ -76,7 +76,7 @@ def ended(scene: Snapshot, *, rc: int | None, seconds: float = LIMIT) -> list[st
     return []
 
 
-def result(scene: Snapshot, violations: list[str], seconds: float, pattern: str) -> Result:
+def result(scene: Scene, violations: list[str], seconds: float, pattern: str) -> Result:
     """Return what came of the fault; shown were the lines in which `pattern` is found."""
     # Those of earlier attempts as well, which are printed, too.
     logs = scene.space.evidence("train").rglob(f"logs/*{scene.training.leader}*.log")

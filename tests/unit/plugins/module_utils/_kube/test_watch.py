@@ -28,7 +28,7 @@ def listed(version: int, *items: Document) -> Document:
     return {"metadata": {"resourceVersion": str(version)}, "items": list(items)}
 
 
-class Snapshot:
+class Scene:
     """A watch and what it delivered; `lists` and `watches` answer one request after another, the last one for ever."""
 
     def __init__(self, lists: list[Answer], watches: list[Answer]) -> None:
@@ -54,7 +54,7 @@ class Snapshot:
         return [f"{verb} {entry['metadata']['name']}" if "metadata" in entry else verb for verb, entry in found]
 
 
-Play = t.Callable[[list[Answer], list[Answer]], tuple[Snapshot, Watch]]
+Play = t.Callable[[list[Answer], list[Answer]], tuple[Scene, Watch]]
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def play(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
     monkeypatch.setattr(module, "backoff", lambda failures: 0.001)
     running: list[Watch] = []
 
-    def begin(lists: list[Answer], watches: list[Answer]) -> tuple[Snapshot, Watch]:
-        scene = Snapshot(lists, watches)
+    def begin(lists: list[Answer], watches: list[Answer]) -> tuple[Scene, Watch]:
+        scene = Scene(lists, watches)
         server, kube = serve(scene.answer)
         scene.watches = [*watches, lambda ex: hold(ex, server.closing)]
         watch = Watch(kube, PATH, {"labelSelector": "a=b"}, lambda verb, entry: scene.heard.put((verb, entry)))
@@ -291,7 +291,7 @@ def test_stop_wakes_a_silent_watch(play: Play) -> None:
 
 
 def test_a_server_that_closes_at_once_is_not_asked_at_once(serve: Serve) -> None:
-    scene = Snapshot(answers(listed(5)), [says()])
+    scene = Scene(answers(listed(5)), [says()])
     _, kube = serve(scene.answer)
     watch = Watch(kube, PATH, {}, lambda verb, entry: None)
     watch.start()
