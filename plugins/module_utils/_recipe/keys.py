@@ -34,7 +34,7 @@ class Key(t.NamedTuple):
     rule: Rule | None = None
 
 
-# Categories of causes (`_step/reasons.py`) after which a step may be tried again, and the word for all of them.
+# Categories of causes (`_diagnose/reasons.py`) after which a step may be tried again, and the word for all of them.
 RETRY_ON = ("evicted", "node_lost", "preempted", "image_pull", "any")
 
 PIPELINE_KEYS = {
