@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIR
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import rendered, without_data
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan
-from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Tried
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import PastAttempt
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe import pipeline
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
@@ -114,7 +114,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def aside(task: Task, tried: Tried) -> str | None:
+def aside(task: Task, tried: PastAttempt) -> str | None:
     """Return where below the step's directory the evidence of an earlier attempt is, unless another run has it."""
     name = f"attempt-{tried['attempt']}"
     return name if (task.evidence / name).is_dir() else None

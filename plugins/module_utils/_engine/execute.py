@@ -39,10 +39,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import T
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import GOOD, Ending, Rules, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._ledger import cancellation
-from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger, Serving, begun
+from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger, Serving, running_entry
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import Lock
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Plan
-from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import LONGEST, Tried, pause, placed, seconds, tried
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import (
+    LONGEST,
+    PastAttempt,
+    had_node,
+    past_attempt,
+    retry_delay,
+    total_seconds,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, rules
 
 # How often, in seconds, a step that waits looks whether it was stopped.
@@ -83,7 +90,7 @@ class Execution:
             state = replace(state, ending=ending)
             # A server is never done, and what it consists of is replaced by its own controller.
             again = ours and not self.task.keep
-            wait = pause(self.task.retry, ending, attempt=entry.attempt, left=attempt.left()) if again else None
+            wait = retry_delay(self.task.retry, ending, attempt=entry.attempt, left=attempt.left()) if again else None
             if wait is None:
                 return self._finish(state, attempt, ours=ours, changed=changed)
             entry = self._try_again(state, attempt, wait)
@@ -111,11 +118,11 @@ class Execution:
             started = min(max(started, now), now + LONGEST)
         elif decision.action != "attach":
             started = now
-        return self._begun(started, found.tried if found.going else ())
+        return self._begun(started, found.tried if found.unfinished else ())
 
-    def _begun(self, started: float, earlier: Sequence[Tried] = ()) -> Entry:
+    def _begun(self, started: float, earlier: Sequence[PastAttempt] = ()) -> Entry:
         objects = object_names(self.plan.manifest)
-        entry = begun(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
+        entry = running_entry(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
         return replace(entry, serving=self._serving)
 
     def _await(self, attempt: Attempt) -> State | None:
@@ -126,7 +133,7 @@ class Execution:
         attempt.journal.note()
         while (left := due - self.clock.now()) > 0 and not self.lock.lost:
             self.clock.sleep(min(_LOOK, left))
-            self.lock.look()
+            self.lock.check()
         return self._stopped(attempt)
 
     def _make_room(self, attempt: Attempt) -> State | None:
@@ -138,7 +145,7 @@ class Execution:
         waiting, cause = start(attempt.rules, self.clock.now()), None
         while leftovers.there() and not cause and not self.lock.lost:
             self.clock.sleep(leftovers.pause)
-            self.lock.look()
+            self.lock.check()
             cause = leftovers.stuck() or overdue(waiting, self.clock.now(), attempt.rules)
         stopped = self._stopped(attempt)
         if stopped or cause is None:
@@ -179,7 +186,7 @@ class Execution:
         ending = t.cast(Ending, state.ending)
         attempt.record(state)
         over = task.mask.document(
-            tried(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
+            past_attempt(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
         )
         earlier = (*attempt.entry.tried, over)
         # The ledger before Helm: a controller that dies in between must not lose count.
@@ -270,7 +277,7 @@ class Execution:
         """
         ours = True
         try:
-            self.lock.secure()
+            self.lock.ensure_held()
         except ConflictError as error:
             ending, ours = taken_over(str(self.plan.ref), error.details["holder"]), False
         entry = self._became(ours=ours) if ending.outcome == "lost" else None
@@ -284,7 +291,7 @@ class Execution:
         deadline = self.clock.now() + _WRITTEN
         while True:
             entry = self.ledger.read().get(self.task.step)
-            if entry is None or ours or not entry.going or self.clock.now() >= deadline:
+            if entry is None or ours or not entry.unfinished or self.clock.now() >= deadline:
                 return entry
             self.clock.sleep(_LOOK)
 
@@ -317,16 +324,17 @@ class Attempt:
             plan.kind,
             plan.ref.name,
             started=started,
-            earlier=seconds(tried),
-            placed=placed(tried),
+            earlier=total_seconds(tried),
+            placed=had_node(tried),
             serves=self.entry.serving is not None,
         )
         former = self.decision.action == "attach"
+        seen = self.installer.lock.previous_renewal if former else 0.0
         target = Target(
             kind=plan.kind,
             ref=plan.ref,
             selectors=plan.kind.selectors(plan.workload),
-            log_store=evidence.log_store(task, former=former, seen=self.installer.lock.former if former else 0.0),
+            log_store=evidence.log_store(task, former=former, seen=seen),
             shown=task.logs,
             streams=task.log_streams,
         )
@@ -384,7 +392,7 @@ class Attempt:
 
     def left(self) -> float:
         """Return the seconds that remain of the step's timeout."""
-        return self.task.waits.timeout - seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
+        return self.task.waits.timeout - total_seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
 
     def unbegun(self, ending: Ending) -> State:
         """Return the state of an attempt that ended before it began."""

@@ -81,7 +81,7 @@ class Installer:
                 run=self.task.release,
             )
             for entry in self._entries()
-            if entry.going and not self.task.keep and find_orphans(self.kube, entry.helm_release, entry.objects)
+            if entry.unfinished and not self.task.keep and find_orphans(self.kube, entry.helm_release, entry.objects)
         ]
 
     def demand_names(self) -> None:
@@ -164,7 +164,7 @@ class Installer:
         Raises:
             EksError: Helm or the cluster refused; ledger and record say so, and what was half installed is gone.
         """
-        self.lock.secure()
+        self.lock.ensure_held()
         self.ledger.write(entry)
         what = f"helm {decision.action} {self.task.helm_release} {plan.chart.ref} {plan.chart.version}"
         self.say(f"{self.task.place}: {what}: {', '.join(plan.objects)}")

@@ -109,14 +109,14 @@ class StepRun:
 
     def _acquire(self) -> None:
         try:
-            self.lock.acquire(patience=self.task.waits.lock, say=self.say)
+            self.lock.acquire(timeout=self.task.waits.lock, say=self.say)
         except AbsentError as error:
             where = f"namespace {self.task.namespace} on cluster {self.task.cluster}"
             raise AbsentError(f"{where}: not found. Create it, or correct the variable 'kube_namespace'.") from error
 
     def _locked(self, decision: Decision) -> Record:
         if decision.uninstall or decision.rollback is not None:
-            self.lock.secure()
+            self.lock.ensure_held()
         self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)

@@ -128,7 +128,7 @@ class Stop:
             for departure in departures.values():
                 departure.catch_up()
                 departure.insist(partial(_write, departure))
-            lock.secure()
+            lock.ensure_held()
             for name in found.installed:
                 self.say(f"uninstalling {name}")
                 self.helm.uninstall(name)
@@ -173,12 +173,14 @@ class Stop:
         forgotten = {
             entry.helm_release: left
             for entry in entries.values()
-            if (entry.going or entry.outcome == "ready")
+            if (entry.unfinished or entry.outcome == "ready")
             and entry.helm_release not in known
             and (left := find_orphans(self.kube, entry.helm_release, entry.objects))
         }
         there = {*installed, *forgotten}
-        standing = [entry for entry in entries.values() if entry.going or (entry.kept and entry.helm_release in there)]
+        standing = [
+            entry for entry in entries.values() if entry.unfinished or (entry.kept and entry.helm_release in there)
+        ]
         return Standing(entries=standing, installed=installed, forgotten=forgotten, foreign=foreign)
 
     def _refusal(self, found: Release) -> str:

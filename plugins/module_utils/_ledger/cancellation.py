@@ -1,9 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Word for a run that is stopped while none of its steps is at work: left in the ledger, found by the next step.
+"""Cancellation markers: how a run is stopped while none of its steps runs.
 
-Between two steps nobody holds the lock, and nothing in the cluster is the run's. What it has left there is its id.
+Between two steps no controller holds the lock. The stop therefore leaves a marker with the run's id as an annotation
+of the ledger, and the next step finds it before it begins.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from dataclasses import asdict, dataclass
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Ledger, parse
 
-# Annotations of the ledger: a word for each run, and which run was the last to skip a step.
-_WORD = "stopped.mlops.eks/"
-_PASSING = "mlops.eks/passing"
+# Annotations of the ledger: one marker for each cancelled run, and the id of the run that skipped a step last.
+_MARKER = "stopped.mlops.eks/"
+_LAST_SKIP = "mlops.eks/passing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,63 +37,65 @@ class Cancellation:
 
 
 def request(ledger: Ledger, *, by: str, at: str) -> list[str]:
-    """Leave word for every run that may begin another step; return the ids of those for which there was none yet."""
+    """Mark every run that may begin another step as cancelled; return the ids of the newly marked runs."""
     document = ledger.document()
-    old, runs = _words(document), _unfinished(document)
-    new = sorted(runs - set(old))
+    marked, runs = _markers(document), _unfinished(document)
+    new = sorted(runs - set(marked))
     if new:
-        gone = {_key(run): None for run in old if run not in runs}
-        ledger.annotate(gone | {_key(run): json.dumps(asdict(Cancellation(run_id=run, by=by, at=at))) for run in new})
+        obsolete = {_key(run): None for run in marked if run not in runs}
+        ledger.annotate(
+            obsolete | {_key(run): json.dumps(asdict(Cancellation(run_id=run, by=by, at=at))) for run in new}
+        )
     return new
 
 
 def pending(ledger: Ledger) -> list[str]:
-    """Return the ids of the runs for which `leave` would leave word."""
+    """Return the ids of the runs that `request` would mark."""
     document = ledger.document()
-    return sorted(_unfinished(document) - set(_words(document)))
+    return sorted(_unfinished(document) - set(_markers(document)))
 
 
 def find(ledger: Ledger, run_id: str) -> Cancellation | None:
-    """Return the word that was left for a run."""
-    return _words(ledger.document()).get(run_id)
+    """Return the cancellation marker of a run, if it has one."""
+    return _markers(ledger.document()).get(run_id)
 
 
 def acknowledge(ledger: Ledger, run_id: str) -> None:
-    """Take the word back of a run that ends because of it: its id may be used again."""
+    """Remove the marker of a run that ends because of it: the run id may be used again."""
     if find(ledger, run_id):
         ledger.annotate({_key(run_id): None})
 
 
 def note_skip(ledger: Ledger, run_id: str) -> None:
-    """Write down that a run goes on to its next step: one that skips a step writes no entry for it."""
-    if _annotations(ledger.document()).get(_PASSING) != run_id:
-        ledger.annotate({_PASSING: run_id})
+    """Record that a run skipped a step and goes on: a skipped step gets no entry in the ledger."""
+    if _annotations(ledger.document()).get(_LAST_SKIP) != run_id:
+        ledger.annotate({_LAST_SKIP: run_id})
 
 
 def _key(run_id: str) -> str:
-    # Names of annotations are short, and ids of runs as long as their user likes.
-    return _WORD + hashlib.sha256(run_id.encode()).hexdigest()[:32]
+    # An annotation's name has at most 63 characters, a run id up to 128.
+    return _MARKER + hashlib.sha256(run_id.encode()).hexdigest()[:32]
 
 
 def _annotations(document: Document) -> Mapping[str, str]:
     return t.cast(Document, document.get("metadata") or {}).get("annotations") or {}
 
 
-def _words(document: Document) -> dict[str, Cancellation]:
-    found = {}
+def _markers(document: Document) -> dict[str, Cancellation]:
+    markers = {}
     for key, text in _annotations(document).items():
-        # What is no word of this version was not left by us.
+        # A marker of another version is ignored.
         with contextlib.suppress(ValueError, TypeError):
-            if key.startswith(_WORD):
-                word = Cancellation(**json.loads(text))
-                found[word.run_id] = word
-    return found
+            if key.startswith(_MARKER):
+                marker = Cancellation(**json.loads(text))
+                markers[marker.run_id] = marker
+    return markers
 
 
 def _unfinished(document: Document) -> set[str]:
-    """Return the runs that are not known to be over: their last step goes on, or was good and not the last one."""
-    entries = sorted(parse(document).values(), key=lambda entry: (entry.going, entry.order))
+    """Return the runs that may go on: their newest step is unfinished, or succeeded and is not the pipeline's last."""
+    entries = sorted(parse(document).values(), key=lambda entry: (entry.unfinished, entry.order))
     last = {entry.run_id: entry for entry in entries}
-    runs = {run for run, entry in last.items() if entry.going or (entry.good and entry.index < entry.total)}
-    passes = _annotations(document).get(_PASSING)
-    return runs | ({passes} if passes and passes not in last else set())
+    runs = {run for run, entry in last.items() if entry.unfinished or (entry.good and entry.index < entry.total)}
+    skipper = _annotations(document).get(_LAST_SKIP)
+    return runs | ({skipper} if skipper and skipper not in last else set())

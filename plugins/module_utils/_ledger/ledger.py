@@ -16,16 +16,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
-from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Tried
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import PastAttempt
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 
 LABEL = "mlops.eks/ledger"
 _MERGE = "application/merge-patch+json"
+# What limits and retries need of an earlier attempt; the rest is for people.
+_COUNTED = ("attempt", "run_id", "started", "finished", "outcome", "reason", "category")
 
 
 class Serving(t.TypedDict):
-    """The revision of a Helm release that was ready last; `identity` is as its label has it."""
+    """The revision of a Helm release that was ready last; `identity` is the value of its label."""
 
     revision: int
     identity: str
@@ -33,12 +35,12 @@ class Serving(t.TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What became of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
+    """The state of one step. Times are RFC 3339; `outcome` may be `running`, or `retrying` between two attempts.
 
-    `order` counts the steps of the release as they end: which of two is newer must not depend on anybody's clock.
-    `chart` is its name for people; whether it is the same chart, `chart_digest` tells. `objects` are what Helm makes of
-    it (`orphans.names`), for one whose Helm release was deleted under it. `serving` is what an upgrade of a server goes
-    back to when it fails; it outlives the attempts.
+    `order` counts the steps of the release as they end, so that no clock decides which of two steps is newer. `chart`
+    is a display name, `chart_digest` identifies the chart. `objects` are the rendered objects (see
+    `leftovers.object_names`), for a step whose Helm release somebody deletes. `serving` is the revision that a failed
+    upgrade of a server goes back to; it is kept across attempts.
     """
 
     step: str
@@ -55,10 +57,9 @@ class Entry:
     total: int = 1
     index: int = 1
     order: int = 0
-    tried: Sequence[Tried] = ()
+    tried: Sequence[PastAttempt] = ()
     chart: str = ""
     chart_digest: str = ""
-    # Who started it, as the controller knows its users.
     user: str = ""
     objects: Sequence[str] = ()
     serving: Serving | None = None
@@ -69,8 +70,8 @@ class Entry:
         return self.outcome in ("succeeded", "ready")
 
     @property
-    def going(self) -> bool:
-        """Whether the step has not come to its end: it runs, or it is between two attempts."""
+    def unfinished(self) -> bool:
+        """Whether the step runs, or waits between two attempts."""
         return self.outcome in ("running", "retrying")
 
     @property
@@ -79,16 +80,16 @@ class Entry:
         return len(self.tried) + 1
 
 
-def begun(
+def running_entry(
     task: Task,
     identity: str,
     started: float,
-    earlier: Sequence[Tried] = (),
+    earlier: Sequence[PastAttempt] = (),
     *,
     chart: Chart | None = None,
     objects: Sequence[str] = (),
 ) -> Entry:
-    """Return the entry of a step whose attempt after `earlier` runs since `started`, in seconds since the epoch."""
+    """Return the entry of a running step. `earlier` are its past attempts; `started` is in seconds since the epoch."""
     return Entry(
         step=task.step,
         identity=identity,
@@ -110,7 +111,7 @@ def begun(
 
 
 def parse(document: Document) -> dict[str, Entry]:
-    """Return the entries of a ledger ConfigMap by step name; keys of another version are passed over."""
+    """Return the entries of a ledger ConfigMap by step name; entries of another version are ignored."""
     entries = {}
     for step, text in (document.get("data") or {}).items():
         try:
@@ -123,21 +124,17 @@ def parse(document: Document) -> dict[str, Entry]:
 
 
 def _text(entry: Entry) -> str:
-    """Return an entry as the ledger keeps it: a ConfigMap holds 1 MiB, and the record on disk has all of it."""
+    """Return an entry as JSON, shortened because a ConfigMap holds 1 MiB; the record on disk has all of it."""
     cause = entry.cause if len(entry.cause) <= CAUSE else f"{entry.cause[: CAUSE - 3]}..."
     text = json.dumps(asdict(replace(entry, cause=cause)), sort_keys=True)
     if len(text) <= LEDGER_ENTRY:
         return text
-    # Times and outcomes count for limits and retries; what was said of an attempt is for people.
     tried = tuple({**one, "message": str(one.get("message", ""))[:EARLIER_CAUSE]} for one in entry.tried)
     text = json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
     if len(text) <= LEDGER_ENTRY:
         return text
     tried = tuple({key: one[key] for key in one if key in _COUNTED} for one in tried)
     return json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
-
-
-_COUNTED = ("attempt", "run_id", "started", "finished", "outcome", "reason", "category")
 
 
 class Ledger:
@@ -157,7 +154,7 @@ class Ledger:
         return self._kube.get(self._path) or {}
 
     def annotate(self, annotations: Mapping[str, str | None]) -> None:
-        """Set annotations of the ledger, which must exist; `None` takes one away."""
+        """Set annotations of the ledger, which must exist; `None` removes one."""
         self._patch({"metadata": {"annotations": dict(annotations)}})
 
     def write(self, entry: Entry) -> None:
@@ -169,7 +166,7 @@ class Ledger:
             self._create(data)
 
     def finish(self, entry: Entry) -> None:
-        """Store the entry of a step that has ended, as the newest of its release."""
+        """Store the entry of a step that has ended, as the newest one of the ledger."""
         newest = max((other.order for other in self.read().values()), default=0)
         self.write(replace(entry, order=newest + 1))
 
@@ -193,5 +190,5 @@ class Ledger:
         try:
             self._kube.request("POST", self._collection, body=body)
         except ConflictError:
-            # Created by the same request, whose answer was lost before it was repeated.
+            # An earlier attempt of this request created it, and its answer was lost.
             self._patch({"data": data})

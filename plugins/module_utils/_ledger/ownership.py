@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which Helm releases a run may change: those that carry its labels and stand in its ledger, and no others."""
+"""Which Helm releases a run may change: those that carry its labels and are in its ledger, and those it adopts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import En
 
 
 def may_change(found: Release, *, run: str, entries: Mapping[str, Entry], adopt: bool) -> bool:
-    """Return whether run `run`, whose ledger has `entries`, installed this release, or the user hands it to the run."""
+    """Return whether run `run`, whose ledger has `entries`, installed this release or may adopt it."""
     installed = found.run == run and any(entry.helm_release == found.name for entry in entries.values())
     return installed or (adopt and _adoptable(found, run))
 
 
 def _adoptable(found: Release, run: str) -> bool:
-    """Return whether the user may hand this release to the run: another run's is that run's."""
+    """Return whether no other run owns this release."""
     return found.run in ("", run)
 
 
 def refusal(found: Release, *, run: str, namespace: str) -> str:
-    """Return why a release that is not the run's is left alone, and what the user can do about it."""
+    """Return why the run must not change this release, and what the user can do about it."""
     where = f"release {found.name} in namespace {namespace}"
     if not _adoptable(found, run):
         return (

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Whether a step that failed is tried again, and when."""
+"""The retry policy of a step: whether it is tried again after an attempt, and after which delay."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending
 
-# A back-off that is doubled for ever would outlast the trouble.
+# Seconds that a back-off grows to.
 LONGEST = 600.0
-# Doubled more often than this, any back-off is longer than that, and a thousand times overflows.
-_DOUBLED = 30
-# Causes that an attempt may have ended with before any of its pods had a node.
-_UNPLACED = ("scheduling", "quota", "admission", "validation", "timeout", "interrupted", "workload", None)
+# More doublings would only overflow: every back-off has reached `LONGEST` by then.
+_MOST_DOUBLINGS = 30
+# Categories of causes that can end an attempt before one of its pods has a node.
+_BEFORE_NODE = ("scheduling", "quota", "admission", "validation", "timeout", "interrupted", "workload", None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
-    """How often a step is tried again, after which categories of causes, and after how many seconds at first."""
+    """How often a step is tried again, after which categories of causes, and the first delay in seconds."""
 
     retries: int = int(STEP_LIMITS["retries"].default)
     on: tuple[str, ...] = ("evicted", "node_lost", "preempted")
     backoff: float = STEP_LIMITS["retry_backoff"].default
 
 
-Tried = Mapping[str, t.Any]
-"""An attempt that is over, as ledger and record keep it: `attempt`, `run_id`, `started`, `finished`, `outcome`, and the
+PastAttempt = Mapping[str, t.Any]
+"""An attempt that has ended, as in ledger and record: `attempt`, `run_id`, `started`, `finished`, `outcome`, and the
 `reason`, `category`, `object` and `message` of its cause."""
 
 
-def tried(ending: Ending, *, attempt: int, run_id: str, started: str, finished: str) -> Tried:
-    """Return the record of an attempt that ended with a cause."""
+def past_attempt(ending: Ending, *, attempt: int, run_id: str, started: str, finished: str) -> PastAttempt:
+    """Return the record of an attempt that has ended."""
     cause = ending.cause
     about = (
         {}
@@ -53,24 +53,24 @@ def tried(ending: Ending, *, attempt: int, run_id: str, started: str, finished: 
     }
 
 
-def seconds(earlier: Sequence[Tried]) -> float:
-    """Return what earlier attempts took. The time between them does not count: no controller may have been there."""
+def total_seconds(earlier: Sequence[PastAttempt]) -> float:
+    """Return the sum of the attempts' durations. The time between them does not count: no controller may have run."""
     return sum(from_iso(one["finished"]) - from_iso(one["started"]) for one in earlier)
 
 
-def placed(earlier: Sequence[Tried]) -> bool:
-    """Return whether an attempt got as far as a node: what nodes like it needs, the cluster has or had."""
-    return any(one.get("category") not in _UNPLACED for one in earlier)
+def had_node(earlier: Sequence[PastAttempt]) -> bool:
+    """Return whether pods of an attempt were scheduled: then the cluster has, or had, nodes that fit."""
+    return any(one.get("category") not in _BEFORE_NODE for one in earlier)
 
 
-def pause(policy: Retry, ending: Ending, *, attempt: int, left: float) -> float | None:
-    """Return the seconds to wait before the next attempt, or `None` when there is none.
+def retry_delay(policy: Retry, ending: Ending, *, attempt: int, left: float) -> float | None:
+    """Return the seconds to wait before the next attempt, or `None` when the step is not tried again.
 
-    `left` is what remains of the step's timeout; the timeout itself is the end of all attempts.
+    `left` are the seconds that remain of the step's timeout, which covers all attempts.
     """
     cause = ending.cause
     if cause is None or cause.reason == "Timeout" or ending.outcome not in ("failed", "timed_out"):
         return None
     wanted = "any" in policy.on or cause.category in policy.on
-    wait = min(policy.backoff * 2 ** min(attempt - 1, _DOUBLED), LONGEST)
-    return wait if wanted and attempt <= policy.retries and wait < left else None
+    delay = min(policy.backoff * 2 ** min(attempt - 1, _MOST_DOUBLINGS), LONGEST)
+    return delay if wanted and attempt <= policy.retries and delay < left else None

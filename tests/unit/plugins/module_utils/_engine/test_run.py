@@ -27,7 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.state import End
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import label
 from ansible_collections.mlops.eks.plugins.module_utils._ledger import cancellation
-from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger, begun
+from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger, running_entry
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
@@ -137,9 +137,11 @@ SECRET = "/api/v1/namespaces/team/secrets/sh.helm.release.v1.digits.v1"
 def install(found: Stage) -> None:
     run = found.run
     plan = run.plan
-    run.lock.acquire(patience=0, say=found.said.append)
+    run.lock.acquire(timeout=0, say=found.said.append)
     journal = Journal(task=run.task, started=0.0)
-    run.installer.install(plan, Decision(action="install", why=""), begun(run.task, plan.identity, 0.0), journal)
+    run.installer.install(
+        plan, Decision(action="install", why=""), running_entry(run.task, plan.identity, 0.0), journal
+    )
 
 
 @pytest.mark.parametrize(
@@ -327,7 +329,7 @@ def test_a_skipped_step_touches_nothing(tmp_path: Path, clock: FakeClock) -> Non
 
 def test_a_step_of_a_run_that_was_stopped_does_not_begin(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {}, index=2, total=3)
-    earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
+    earlier = running_entry(replace(found.run.task, step="prepare", index=1), "x", clock.now())
     found.run.ledger.finish(replace(earlier, outcome="succeeded"))
     cancellation.request(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
 
@@ -349,7 +351,7 @@ def test_a_run_that_is_stopped_before_its_step_has_the_lock_does_not_begin_it(tm
     lock = found.run.lock
 
     def acquire(**_: t.Any) -> None:
-        earlier = begun(replace(found.run.task, step="prepare", index=1), "x", clock.now())
+        earlier = running_entry(replace(found.run.task, step="prepare", index=1), "x", clock.now())
         found.run.ledger.finish(replace(earlier, outcome="succeeded"))
         cancellation.request(found.run.ledger, by="tower", at="2026-11-21T09:15:02.123Z")
 

@@ -101,7 +101,7 @@ def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stag
     stage.install()
     follower = Lock(stage.kube, "digits", clock=Clock())
     follower._me = "tower/aaaa1111/4711/99"
-    follower.acquire(patience=0, say=stage.said.append)
+    follower.acquire(timeout=0, say=stage.said.append)
 
     result = stage.stop()
 
@@ -110,7 +110,7 @@ def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stag
     assert outcome == "cancelled"
     assert holder != follower._me
     with pytest.raises(ConflictError, match="took over"):
-        follower.secure()
+        follower.ensure_held()
     assert "stopped from" in stage.ledger.read()["train"].cause
     assert LEASE not in stage.kube.objects
 
@@ -195,7 +195,7 @@ def test_a_controller_between_two_steps_is_named(stage: Stage) -> None:
     stage.ledger.write(replace(ENTRY, outcome="succeeded"))
     follower = Lock(stage.kube, "digits", clock=Clock())
     follower._me = "tower/aaaa1111/4711/99"
-    follower.acquire(patience=0, say=stage.said.append)
+    follower.acquire(timeout=0, say=stage.said.append)
     result = stage.stop()
     assert (result["changed"], result["stopped"]) == (True, [])
     assert (

@@ -44,7 +44,7 @@ def leave(ledger: Ledger) -> list[str]:
 )
 def test_only_runs_that_may_go_on_are_told(ledger: Ledger, entries: list[Entry], told: list[str]) -> None:
     for one in entries:
-        (ledger.write if one.going else ledger.finish)(one)
+        (ledger.write if one.unfinished else ledger.finish)(one)
     assert cancellation.pending(ledger) == told
     assert leave(ledger) == told
     assert [run for run in ("r1", "r2") if cancellation.find(ledger, run)] == told

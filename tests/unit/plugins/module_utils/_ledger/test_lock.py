@@ -23,8 +23,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._ledger import lock as m
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import (
     DURATION,
     Lock,
+    display_name,
     is_dead,
-    shown,
     this_controller,
 )
 
@@ -76,7 +76,7 @@ def holder(kube: FakeKube) -> str:
 def test_acquire_and_release(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     said: list[str] = []
     lock = make()
-    lock.acquire(patience=0, say=said.append)
+    lock.acquire(timeout=0, say=said.append)
     assert holder(kube) == this_controller()
     assert kube.objects[PATH]["spec"]["renewTime"] == kube.objects[PATH]["spec"]["acquireTime"] == micro(clock.now())
     assert (said, clock.slept) == ([], [])
@@ -97,7 +97,7 @@ def test_a_holder_that_renews_is_refused_against_with_who_and_since(
 
     clock.meanwhile = renew
     with pytest.raises(ConflictError) as caught:
-        make().acquire(patience=0, say=said.append)
+        make().acquire(timeout=0, say=said.append)
     message = str(caught.value)
     assert "tower (process 4711) is following it for 1 h" in message
     assert "2027-01-15T07:00:00.000Z" in message
@@ -118,7 +118,7 @@ def test_a_living_holder_is_waited_for_as_long_as_asked(kube: FakeKube, make: Ma
             kube.objects[PATH]["spec"]["renewTime"] = micro(clock.now())
 
     clock.meanwhile = live_for_two_minutes
-    make().acquire(patience=600, say=lambda _: None)
+    make().acquire(timeout=600, say=lambda _: None)
     assert holder(kube) == this_controller()
     assert 119 <= clock.now() - begun <= 125
 
@@ -139,7 +139,7 @@ def test_a_holder_that_gives_it_back_while_we_look_is_no_conflict(
         return original(path, *more)
 
     kube._get = vanish  # type: ignore[method-assign]
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     assert holder(kube) == this_controller()
 
 
@@ -149,7 +149,7 @@ def test_an_expired_holder_is_replaced_whatever_its_own_clock_said(
     # Its renewTime lies in the future: only what we see ourselves counts.
     kube.put(PATH, lease(clock, age=-7200))
     begun = clock.now()
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     assert holder(kube) == this_controller()
     assert DURATION <= clock.now() - begun <= DURATION + 3
     assert kube.objects[PATH]["spec"]["acquireTime"] == micro(clock.now())
@@ -160,7 +160,7 @@ def test_a_dead_process_of_this_machine_is_replaced_at_once(kube: FakeKube, make
     child.wait()
     mine = this_controller().split("/")
     kube.put(PATH, lease(clock, "/".join([mine[0], mine[1], str(child.pid), "1"])))
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     assert clock.slept == []
     assert holder(kube) == this_controller()
 
@@ -178,14 +178,14 @@ def test_an_ended_process_that_nobody_has_noticed_is_dead() -> None:
 
 def test_a_lease_without_holder_is_free(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock, ""))
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     assert clock.slept == []
 
 
 def test_our_own_creation_whose_answer_was_lost_is_ours(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     # The client repeats the request, which then conflicts with what it created itself.
     kube.fail[f"POST {LEASES}"] = [(ConflictError("already exists"), True)]
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     assert clock.slept == []
     assert holder(kube) == this_controller()
 
@@ -202,17 +202,17 @@ def test_two_takers_at_once_cannot_both_win(kube: FakeKube, make: MakeLock, cloc
     kube._put = beaten  # type: ignore[method-assign]
     clock.meanwhile = lambda: None
     with pytest.raises(ConflictError, match="faster"):
-        make().acquire(patience=0, say=lambda _: None)
+        make().acquire(timeout=0, say=lambda _: None)
     assert holder(kube) == "faster/bbbb2222/1/1"
 
 
 def test_no_namespace_and_no_permission_are_told(kube: FakeKube, make: MakeLock) -> None:
     kube.fail[f"POST {LEASES}"] = [(ForbiddenError("leases is forbidden"), False)]
     with pytest.raises(ForbiddenError):
-        make().acquire(patience=0, say=lambda _: None)
+        make().acquire(timeout=0, say=lambda _: None)
     kube.namespaces.clear()
     with pytest.raises(AbsentError):
-        make().acquire(patience=0, say=lambda _: None)
+        make().acquire(timeout=0, say=lambda _: None)
 
 
 def test_who_stops_a_run_takes_the_lease_from_a_living_holder(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
@@ -261,7 +261,7 @@ def wait_for(condition: t.Callable[[], bool]) -> None:
 @pytest.mark.usefixtures("quick")
 def test_it_is_renewed_while_held(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     since = kube.objects[PATH]["spec"]["acquireTime"]
     clock.at += 30
     wait_for(lambda: kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now()))
@@ -273,7 +273,7 @@ def test_the_loss_is_noticed_and_the_winner_left_alone(
     kube: FakeKube, make: MakeLock, clock: FakeClock, lost: list[str]
 ) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     kube.put(PATH, lease(clock))
     wait_for(lambda: bool(lost))
     assert lost == ["tower (process 4711)"]
@@ -283,7 +283,7 @@ def test_the_loss_is_noticed_and_the_winner_left_alone(
 
 @pytest.mark.usefixtures("quick")
 def test_a_deleted_lease_is_a_loss(kube: FakeKube, make: MakeLock, lost: list[str]) -> None:
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     with kube.one_by_one:
         kube.objects.pop(PATH)
     wait_for(lambda: bool(lost))
@@ -292,7 +292,7 @@ def test_a_deleted_lease_is_a_loss(kube: FakeKube, make: MakeLock, lost: list[st
 
 @pytest.mark.usefixtures("quick")
 def test_a_cluster_that_is_away_is_no_loss(kube: FakeKube, make: MakeLock, clock: FakeClock, lost: list[str]) -> None:
-    make().acquire(patience=0, say=lambda _: None)
+    make().acquire(timeout=0, say=lambda _: None)
     away = [(UnreachableError("away"), False)]
     kube.fail = {f"PUT {PATH}": away * 5, f"GET {PATH}": away * 3}
     wait_for(lambda: not kube.fail[f"PUT {PATH}"])
@@ -305,59 +305,59 @@ def test_a_lease_that_was_seized_is_noticed_however_young_its_renewal_is(
     kube: FakeKube, make: MakeLock, clock: FakeClock
 ) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
-    lock.secure()
+    lock.acquire(timeout=0, say=lambda _: None)
+    lock.ensure_held()
     assert not lock.lost
     kube.put(PATH, lease(clock))
     with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over\. 'status.yml' shows"):
-        lock.secure()
+        lock.ensure_held()
     assert lock.lost
 
 
 def test_a_holder_that_slept_renews_before_it_goes_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     clock.at += 3600
-    lock.secure()
+    lock.ensure_held()
     assert kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now())
 
 
 def test_a_holder_that_slept_finds_that_it_was_replaced(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     clock.at += 3600
     kube.put(PATH, lease(clock))
     for _ in range(2):
         with pytest.raises(ConflictError, match=r"tower \(process 4711\) took over\."):
-            lock.secure()
+            lock.ensure_held()
     lock.release()
     assert holder(kube) == OTHER
 
 
 def test_a_holder_that_cannot_ask_does_not_go_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     clock.at += 3600
     kube.fail[f"PUT {PATH}"] = [(UnreachableError("away"), False)]
     with pytest.raises(UnreachableError):
-        lock.secure()
+        lock.ensure_held()
     kube.fail[f"PUT {PATH}"] = [(ForbiddenError("leases is forbidden"), False)]
     with pytest.raises(ForbiddenError):
-        lock.secure()
+        lock.ensure_held()
 
 
 def test_a_renewal_whose_answer_was_lost_is_no_loss(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     clock.at += 3600
     kube.fail[f"PUT {PATH}"] = [(ConflictError("modified"), True)]
-    lock.secure()
+    lock.ensure_held()
     assert kube.objects[PATH]["spec"]["renewTime"] == micro(clock.now())
 
 
 def test_release_survives_a_renewal_at_the_same_moment(kube: FakeKube, make: MakeLock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     kube.put(PATH, kube.objects[PATH])
     lock.release()
     assert PATH not in kube.objects
@@ -365,7 +365,7 @@ def test_release_survives_a_renewal_at_the_same_moment(kube: FakeKube, make: Mak
 
 def test_release_does_not_fail_when_the_cluster_is_away(kube: FakeKube, make: MakeLock) -> None:
     lock = make()
-    lock.acquire(patience=0, say=lambda _: None)
+    lock.acquire(timeout=0, say=lambda _: None)
     kube.fail[f"DELETE {PATH}"] = [(UnreachableError("away"), False)]
     lock.release()
     assert PATH in kube.objects
@@ -381,5 +381,5 @@ def test_controllers_are_told_apart() -> None:
     assert not is_dead(f"elsewhere/{boot}/{pid}/1")
     assert not is_dead("kubectl")
     assert not is_dead(f"{host}/{boot}/x/1")
-    assert shown("tower/a/7/9") == "tower (process 7)"
-    assert shown("somebody") == "somebody"
+    assert display_name("tower/a/7/9") == "tower (process 7)"
+    assert display_name("somebody") == "somebody"

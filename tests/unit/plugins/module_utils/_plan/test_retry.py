@@ -24,7 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.state import End
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_draft
-from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import LONGEST, Retry, pause
+from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import LONGEST, Retry, retry_delay
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, Waits
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
 
@@ -59,19 +59,19 @@ def ending(reason: str = EVICTED, outcome: Outcome = "failed") -> Ending:
     ],
 )
 def test_what_is_retried(policy: Retry, reason: str, outcome: Outcome, waits: bool) -> None:
-    found = pause(policy, ending(reason, outcome), attempt=1, left=1e9)
+    found = retry_delay(policy, ending(reason, outcome), attempt=1, left=1e9)
     assert found == (10.0 if waits else None)
 
 
 def test_a_back_off_doubles_up_to_a_limit() -> None:
     policy = Retry(retries=9, backoff=100)
-    found = [pause(policy, ending(), attempt=number, left=1e9) for number in range(1, 11)]
+    found = [retry_delay(policy, ending(), attempt=number, left=1e9) for number in range(1, 11)]
     assert found == [100, 200, 400, *[LONGEST] * 6, None]
 
 
 def test_there_is_no_retry_without_time_for_it() -> None:
-    assert pause(TWICE, ending(), attempt=1, left=10.0) is None
-    assert pause(TWICE, ending(), attempt=1, left=10.1) == 10.0
+    assert retry_delay(TWICE, ending(), attempt=1, left=10.0) is None
+    assert retry_delay(TWICE, ending(), attempt=1, left=10.1) == 10.0
 
 
 # The attempts
