@@ -3,7 +3,7 @@
 
 """The step record, `step.json`: rewritten at every phase change, so that an interrupted run shows the truth.
 
-Its form is the contract with the report; docs/architecture.md shows it.
+Its form is the contract with the report; docs/evidence.md shows it.
 """
 
 from __future__ import annotations
