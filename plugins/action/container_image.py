@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import container_image
 from ansible_collections.mlops.eks.plugins.modules.container_image import ARGUMENT_SPEC, SPEC_RULES
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -17,6 +17,6 @@ class ActionModule(LiveAction):
     SPEC = ARGUMENT_SPEC
     SPEC_RULES = SPEC_RULES
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Do it."""
         return container_image(params, check=context.check, say=say)

@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._local.entrypoints import go_tool
 from ansible_collections.mlops.eks.plugins.modules.go_tool import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -16,6 +16,6 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Do it."""
         return go_tool(params, check=context.check, say=say)

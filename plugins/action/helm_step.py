@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from ansible_collections.mlops.eks.plugins.module_utils._core.arguments import plain_arguments
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import helm_step
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations, declared
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import (
+    DeclaredSecrets,
+    declared_secrets,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 from ansible_collections.mlops.eks.plugins.modules.helm_step import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 from ansible_collections.mlops.eks.plugins.plugin_utils.secret_sources import SecretSources
 
 
@@ -33,7 +36,7 @@ class ActionModule(LiveAction):
 
     def _resolved(self, variables: dict[str, t.Any]) -> list[dict[str, t.Any]]:
         source = Source(name="helm_step", data={"secrets": plain_arguments(self._task.args["secrets"])})
-        known = Declarations(entries=declared(source, text=True), resolve=self._sources(variables))
+        known = DeclaredSecrets(entries=declared_secrets(source, text=True), resolve=self._sources(variables))
         return [
             {**one.to_document(), "data": known.content(one)} if one.data else one.to_document()
             for one in known.entries
@@ -42,7 +45,7 @@ class ActionModule(LiveAction):
     def _sources(self, variables: Mapping[str, t.Any]) -> SecretSources:
         return SecretSources(variables, loader=self._loader, templar=self._templar)
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Run the step."""
         how = {"check": context.check, "diff": context.diff, "private": context.private, "user": context.user}
         return helm_step(params, cluster=context.host, say=say, resolve=self._sources(context.variables), **how)

@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 from ansible_collections.mlops.eks.plugins.modules.pipeline_info import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -16,6 +16,6 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
         """Read and check it."""
         return pipeline_info(params)

@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_info
 from ansible_collections.mlops.eks.plugins.modules.run_info import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -16,7 +16,7 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Read the ledgers, and print them where that is asked for."""
         found = run_info(params)
         if params["show"]:

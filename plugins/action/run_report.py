@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._report.write import report
 from ansible_collections.mlops.eks.plugins.modules.run_report import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -19,6 +19,6 @@ class ActionModule(LiveAction):
 
     SPEC: t.ClassVar[dict[str, t.Any]] = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Write the report; `say` names the page once it has changed."""
         return report(Path(params["runs_dir"]), params["run_id"], check=context.check, diff=context.diff, say=say)

@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_stop
 from ansible_collections.mlops.eks.plugins.modules.run_stop import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -16,7 +16,7 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Cancel it."""
         how = {"check": context.check, "private": context.private}
         return run_stop(params, cluster=context.host, say=say, **how)

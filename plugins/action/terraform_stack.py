@@ -8,7 +8,7 @@ import typing as t
 
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.entrypoints import terraform_stack
 from ansible_collections.mlops.eks.plugins.modules.terraform_stack import ARGUMENT_SPEC
-from ansible_collections.mlops.eks.plugins.plugin_utils.live import Context, LiveAction, Params, Say
+from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, Params, Say, TaskContext
 
 
 class ActionModule(LiveAction):
@@ -16,6 +16,6 @@ class ActionModule(LiveAction):
 
     SPEC = ARGUMENT_SPEC
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Do it."""
         return terraform_stack(params, cluster=context.host, check=context.check, diff=context.diff, say=say)

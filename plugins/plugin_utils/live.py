@@ -24,9 +24,9 @@ from ansible.utils.display import Display
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.arguments import plain_arguments
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
-from ansible_collections.mlops.eks.plugins.plugin_utils.guard import guarded
-from ansible_collections.mlops.eks.plugins.plugin_utils.reader import is_unread
-from ansible_collections.mlops.eks.plugins.plugin_utils.unbroken import unbroken
+from ansible_collections.mlops.eks.plugins.plugin_utils.dead_worker import end_play_if_worker_dies
+from ansible_collections.mlops.eks.plugins.plugin_utils.unread_output import is_unread
+from ansible_collections.mlops.eks.plugins.plugin_utils.whole_lines import whole_lines
 
 Say = Callable[[str], None]
 Params = dict[str, t.Any]
@@ -44,7 +44,7 @@ _SHORTEST = 6
 _WATCHED = 0.5
 
 
-class Context(t.NamedTuple):
+class TaskContext(t.NamedTuple):
     """What an engine learns of the task beside its parameters."""
 
     host: str
@@ -69,7 +69,7 @@ class LiveAction(ActionBase):
     SPEC: t.ClassVar[dict[str, t.Any]] = {}
     SPEC_RULES: t.ClassVar[dict[str, t.Any]] = {}
 
-    def engine(self, params: Params, context: Context, say: Say) -> dict[str, t.Any]:
+    def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
         """Do the work and return the task's result; raise `EksError` to fail."""
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class LiveAction(ActionBase):
             known = (value for name, value in task_vars.items() if name not in _OTHERS)
             told = (text for value in known for text in _vaulted(value) if len(text) >= _SHORTEST)
             params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args), *told]
-        context = Context(
+        context = TaskContext(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
             diff=self._task.diff,
@@ -122,7 +122,7 @@ class LiveAction(ActionBase):
             variables=task_vars,
             user=next((str(task_vars[name]) for name in _AWX_USERS if task_vars.get(name)), ""),
         )
-        with guarded(), unbroken(self._say()) as say:
+        with end_play_if_worker_dies(), whole_lines(self._say()) as say:
             return self.engine(params, context, say)
 
     def _say(self) -> Say:

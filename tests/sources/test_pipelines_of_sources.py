@@ -12,7 +12,7 @@ from fakes.sources import GitTree, HelmRepository, Registry, chart, package
 from ansible_collections.mlops.eks.plugins.module_utils._charts.find import find
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import write_draft
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import SOURCE

@@ -15,7 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws,
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, DeniedError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
 
 Say = Callable[[str], None]

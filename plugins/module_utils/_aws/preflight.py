@@ -27,7 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Find
 from ansible_collections.mlops.eks.plugins.module_utils._aws.table import table
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 
 # Requests under way at once; more would only meet the rate limits of EC2.

@@ -10,7 +10,7 @@ import typing as t
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, DeniedError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 
 _HEADER = "x-amz-bucket-region"
 

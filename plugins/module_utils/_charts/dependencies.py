@@ -45,7 +45,7 @@ def _is_package(entry: Path, name: str) -> bool:
     return bool(re.fullmatch(rf"{re.escape(name)}-v?\d.*\.tgz", entry.name))
 
 
-def demand(chart: Path, shown: str) -> None:
+def require_bundled(chart: Path, shown: str) -> None:
     """Refuse a chart directory of the user's whose dependencies are not there: it is not ours to write into.
 
     Raises:

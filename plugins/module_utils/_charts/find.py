@@ -14,7 +14,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._charts import dependencies, git_source, helm_source
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import UnreachableSourceError
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference, check
-from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._charts.store import FetchedChart, Store
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
@@ -40,7 +40,7 @@ def find(reference: Reference, *, helm: str | None = None) -> Chart:
     return _read(str(reference), store, given, repo=reference.repo or "", note=note)
 
 
-def _read(ref: str, store: Store, given: Given, **more: str) -> Chart:
+def _read(ref: str, store: Store, given: FetchedChart, **more: str) -> Chart:
     package = store.package(given.digest)
     origin = Origin(commit=given.commit, package=package, package_digest=given.digest, **more)
     return replace(charts.read(ref, store.chart(given.digest)), origin=origin)
@@ -50,16 +50,16 @@ def _local(reference: Reference, store: Store) -> Chart:
     package = Path(reference.chart)
     if not os.path.isfile(package):  # noqa: PTH113
         found = charts.find(reference.chart)
-        dependencies.demand(found.path, found.ref)
+        dependencies.require_bundled(found.path, found.ref)
         return found
     digest = store.add(read(package, CHART, what=f"chart {reference.chart}"), shown=reference.chart)
-    return _read(reference.chart, store, Given(digest=digest))
+    return _read(reference.chart, store, FetchedChart(digest=digest))
 
 
-def _given(reference: Reference, store: Store, helm: str | None) -> tuple[Given, str]:
+def _given(reference: Reference, store: Store, helm: str | None) -> tuple[FetchedChart, str]:
     """Return what is used, and what the user should know about it."""
     if reference.digest and store.has(reference.digest):
-        return Given(digest=reference.digest), ""
+        return FetchedChart(digest=reference.digest), ""
     known = store.recall(reference)
     if known and reference.is_commit:
         return known, ""
@@ -77,7 +77,7 @@ def _given(reference: Reference, store: Store, helm: str | None) -> tuple[Given,
     return given, ""
 
 
-def _fetch(reference: Reference, store: Store, helm: str | None) -> Given:
+def _fetch(reference: Reference, store: Store, helm: str | None) -> FetchedChart:
     with tempfile.TemporaryDirectory(prefix="chart-") as scratch:
         program = demand_supported(find_helm(helm))
         if reference.kind == "git":
@@ -85,12 +85,12 @@ def _fetch(reference: Reference, store: Store, helm: str | None) -> Given:
         return helm_source.fetch(reference, store, Path(scratch), helm=program)
 
 
-def _without_asking(reference: Reference, known: Given | None, error: SourceError) -> tuple[Given, str]:
+def _without_asking(reference: Reference, known: FetchedChart | None, error: SourceError) -> tuple[FetchedChart, str]:
     """Return the copy of what cannot have become something else in the meantime."""
     if known is None:
         raise error
     said = f"{known.version}, commit {known.commit}" if known.commit else f"{known.version}, {known.digest}"
-    if known.settled:
+    if known.immutable:
         return known, f"{error} Using the copy fetched before ({said})."
     pin = f"version: {known.commit or known.version}"
     raise SourceError(

@@ -13,13 +13,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts import dependenc
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import ask, refused
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
-from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._charts.store import FetchedChart, Store
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 
-def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str, git: str | None) -> Given:
+def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str, git: str | None) -> FetchedChart:
     """Ask what the ref means now; fetch that commit unless it is here, and keep the chart in it.
 
     Raises:
@@ -29,7 +29,7 @@ def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str, git: 
     if git is None:
         raise MissingToolError(f"chart {reference}: git: not found on PATH. Install git.")
     tree = _Tree(reference, scratch / "tree", git)
-    commit, settled = (reference.version or "", True) if reference.is_commit else tree.resolve()
+    commit, immutable = (reference.version or "", True) if reference.is_commit else tree.resolve()
     pinned = replace(reference, version=commit)
     given = store.recall(pinned)
     if given is None:
@@ -37,9 +37,9 @@ def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str, git: 
         dependencies.build(chart, reference, scratch, helm=helm)
         metadata = load(chart / "Chart.yaml", called=f"chart {reference}: Chart.yaml").data
         digest = store.add(pack(chart, str(metadata.get("name", chart.name))), shown=str(reference))
-        given = Given(digest=digest, version=str(metadata.get("version", "")), commit=commit, settled=True)
+        given = FetchedChart(digest=digest, version=str(metadata.get("version", "")), commit=commit, immutable=True)
         store.remember(pinned, given)
-    return replace(given, settled=settled)
+    return replace(given, immutable=immutable)
 
 
 _NAMED = ("+refs/heads/*:refs/remotes/source/*", "+refs/tags/*:refs/tags/*")

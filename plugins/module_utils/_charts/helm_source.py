@@ -15,7 +15,7 @@ import yaml
 
 from ansible_collections.mlops.eks.plugins.module_utils._charts.programs import Answer, ask, refused
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
-from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._charts.store import FetchedChart, Store
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
@@ -28,7 +28,7 @@ _NAME = "charts"
 _SHOWN = 5
 
 
-def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> Given:
+def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> FetchedChart:
     """Let Helm pull the newest package that fits, as it resolves versions, and keep it.
 
     Raises:
@@ -38,7 +38,7 @@ def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> Gi
     package = pull.run()
     digest = store.add(read(package, CHART, what=f"chart {reference}"), shown=str(reference))
     metadata = load(store.chart(digest) / "Chart.yaml", called=f"chart {reference}: Chart.yaml").data
-    return Given(digest=digest, version=str(metadata.get("version", "")), settled=reference.is_exact)
+    return FetchedChart(digest=digest, version=str(metadata.get("version", "")), immutable=reference.is_exact)
 
 
 class _Pull:

@@ -29,16 +29,16 @@ _UNUSED = 90 * 86400.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class FetchedChart:
     """What a source gave: a package, and which `version` that is.
 
-    `commit` is empty where the source is not git; `settled` says that this version is not supposed to change.
+    `commit` is empty where the source is not git; `immutable` says that this version is not supposed to change.
     """
 
     digest: str
     version: str = ""
     commit: str = ""
-    settled: bool = False
+    immutable: bool = False
 
 
 class Store:
@@ -112,16 +112,16 @@ class Store:
                 if path.stat().st_mtime < before:
                     _remove(path)
 
-    def remember(self, reference: Reference, given: Given) -> None:
+    def remember(self, reference: Reference, given: FetchedChart) -> None:
         """Note what the source gave for this reference."""
         text = to_json({"asked": asdict(reference), "given": asdict(given)})
         with self._writable():
             write_atomically(self._note(reference), text)
 
-    def recall(self, reference: Reference) -> Given | None:
+    def recall(self, reference: Reference) -> FetchedChart | None:
         """Return what the source gave last time, if it is still here."""
         try:
-            given = Given(**json.loads(self._note(reference).read_text(encoding="utf-8"))["given"])
+            given = FetchedChart(**json.loads(self._note(reference).read_text(encoding="utf-8"))["given"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return given if self.has(given.digest) and _used(self._note(reference)) else None

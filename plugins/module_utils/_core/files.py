@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import register
+from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import add_helm_resolvers
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 
 # What the user's umask makes of a file that is not private.
@@ -72,7 +72,7 @@ def _literal(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _literal)
-register(_Dumper)
+add_helm_resolvers(_Dumper)
 
 
 def to_yaml(document: t.Any) -> str:

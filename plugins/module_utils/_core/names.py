@@ -26,10 +26,10 @@ MOST_ELEMENTS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What a name may look like: `pattern` in full, at most `longest` characters; `words` say it to people."""
+    """What a name may look like: `pattern` in full, at most `longest` characters; `description` says it to people."""
 
     pattern: str
-    words: str
+    description: str
     longest: int
     # Whether the empty text is accepted, which means "not given".
     optional: bool = False
@@ -37,7 +37,7 @@ class Rule:
     secret: bool = False
 
     def __str__(self) -> str:
-        return f"{self.words}, at most {self.longest} characters"
+        return f"{self.description}, at most {self.longest} characters"
 
     def check(self, what: str, value: t.Any) -> None:
         """Refuse `value`, which is called `what` in the message.
@@ -74,61 +74,63 @@ _LABEL_WORDS = "lower-case letters, digits and hyphens, beginning and ending wit
 _SUBDOMAIN_WORDS = "lower-case letters, digits, hyphens and dots, beginning and ending with a letter or digit"
 
 # Kubernetes. Source: apimachinery `pkg/util/validation/validation.go`.
-DNS_LABEL = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=63)
-DNS_SUBDOMAIN = Rule(pattern=_SUBDOMAIN, words=_SUBDOMAIN_WORDS, longest=253)
+DNS_LABEL = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=63)
+DNS_SUBDOMAIN = Rule(pattern=_SUBDOMAIN, description=_SUBDOMAIN_WORDS, longest=253)
 NAMESPACE = DNS_LABEL
 OBJECT = DNS_SUBDOMAIN
 SECRET = DNS_SUBDOMAIN
-SECRET_KEY = Rule(pattern=r"(?!\.\.)[-._A-Za-z0-9]+", words="letters, digits, '-', '_' and '.'", longest=253)
+SECRET_KEY = Rule(pattern=r"(?!\.\.)[-._A-Za-z0-9]+", description="letters, digits, '-', '_' and '.'", longest=253)
 LABEL_VALUE = Rule(
     pattern=r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?",
-    words="letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+    description="letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
     longest=63,
 )
-KIND = Rule(pattern=r"[A-Za-z][A-Za-z0-9]*", words="a kind such as Job: letters and digits", longest=63)
+KIND = Rule(pattern=r"[A-Za-z][A-Za-z0-9]*", description="a kind such as Job: letters and digits", longest=63)
 API_VERSION = Rule(
-    pattern=rf"({_SUBDOMAIN}/)?[a-z]([-a-z0-9]*[a-z0-9])?", words="GROUP/VERSION such as batch/v1", longest=317
+    pattern=rf"({_SUBDOMAIN}/)?[a-z]([-a-z0-9]*[a-z0-9])?", description="GROUP/VERSION such as batch/v1", longest=317
 )
 WORKLOAD = Rule(
-    pattern=rf"{KIND.pattern}(/{_SUBDOMAIN})?", words="Kind or Kind/name, such as Deployment/server", longest=317
+    pattern=rf"{KIND.pattern}(/{_SUBDOMAIN})?", description="Kind or Kind/name, such as Deployment/server", longest=317
 )
 # A context is what people call it; that of `aws eks update-kubeconfig` is an ARN.
-CONTEXT = Rule(pattern=r"(?!-)[^\x00-\x1f\x7f]+", words="the name of a context in the kubeconfig", longest=256)
+CONTEXT = Rule(pattern=r"(?!-)[^\x00-\x1f\x7f]+", description="the name of a context in the kubeconfig", longest=256)
 
 # Names of ours. Helm refuses longer releases; every name derived from one is a DNS label as well. Source: helm
 # `pkg/chart/common/util/values.go` and `pkg/release/v1/util`: 53 leaves ten characters for what charts append.
-RELEASE = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=53)
+RELEASE = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=53)
 STEP = RELEASE
 PIPELINE = RELEASE
 # They name directories: `.` and `..` are none, and nothing that a shell or a terminal reads otherwise is in them.
 _FILE = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _FILE_WORDS = "letters, digits, '.', '_' and '-' that name a directory, beginning with a letter, digit or '_'"
-RUN_ID = Rule(pattern=_FILE, words=_FILE_WORDS, longest=128)
-CLUSTER = Rule(pattern=_FILE, words=_FILE_WORDS, longest=128)
+RUN_ID = Rule(pattern=_FILE, description=_FILE_WORDS, longest=128)
+CLUSTER = Rule(pattern=_FILE, description=_FILE_WORDS, longest=128)
 # It names a directory that `absent` removes whole, network namespaces and nodes.
-LOCAL_CLUSTER = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=32)
-TOOL = Rule(pattern=_LABEL, words=_LABEL_WORDS, longest=63)
+LOCAL_CLUSTER = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=32)
+TOOL = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=63)
 # What messages call an operator: its name, and perhaps its version.
-ADDON = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9 ._-]*", words="letters, digits, blanks, '.', '_' and '-'", longest=128)
-GO_MODULE = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9._~/@!+-]*", words="the path of a Go module", longest=512)
+ADDON = Rule(
+    pattern=r"[A-Za-z0-9][A-Za-z0-9 ._-]*", description="letters, digits, blanks, '.', '_' and '-'", longest=128
+)
+GO_MODULE = Rule(pattern=r"[A-Za-z0-9][A-Za-z0-9._~/@!+-]*", description="the path of a Go module", longest=512)
 
 # Container images. Source: distribution/reference `regexp.go`.
 IMAGE = Rule(
     pattern=r"(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
     r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?",
-    words="REGISTRY/REPOSITORY:TAG such as localhost/mlops-eks/base:0.1.0",
+    description="REGISTRY/REPOSITORY:TAG such as localhost/mlops-eks/base:0.1.0",
     longest=512,
 )
-IMAGE_USER = Rule(pattern=r"[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?", words="UID or UID:GID", longest=128)
+IMAGE_USER = Rule(pattern=r"[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?", description="UID or UID:GID", longest=128)
 IMAGE_PATH = Rule(
-    pattern=r"(?!.*(^|/)\.\.(/|$))[^\x00-\x1f\x7f]+", words="a path in the image without '..'", longest=1024
+    pattern=r"(?!.*(^|/)\.\.(/|$))[^\x00-\x1f\x7f]+", description="a path in the image without '..'", longest=1024
 )
 
 # AWS. Sources: EKS API `CreateCluster` (name), S3 user guide "General purpose bucket naming rules", EC2 user guide
 # "Regions and zones" (us-gov-west-1, us-isob-east-1, eusc-de-east-1).
 EKS_CLUSTER = Rule(
     pattern=r"[0-9A-Za-z][A-Za-z0-9_-]*",
-    words="letters, digits, '-' and '_', beginning with a letter or digit",
+    description="letters, digits, '-' and '_', beginning with a letter or digit",
     longest=100,
 )
 # It is the value of a label of its nodes.
@@ -136,18 +138,18 @@ NODE_GROUP = replace(EKS_CLUSTER, longest=63)
 BUCKET = Rule(
     pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!(\d+\.){3}\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3|\.mrap)$)"
     r"[a-z0-9][a-z0-9.-]+[a-z0-9]",
-    words="the name of an S3 bucket: 3 or more lower-case letters, digits, dots and hyphens",
+    description="the name of an S3 bucket: 3 or more lower-case letters, digits, dots and hyphens",
     longest=63,
 )
-REGION = Rule(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", words="a region such as us-west-2", longest=32)
-PROFILE = Rule(pattern=r"[^\x00-\x1f\x7f\[\]]+", words="the name of an AWS profile", longest=128)
+REGION = Rule(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", description="a region such as us-west-2", longest=32)
+PROFILE = Rule(pattern=r"[^\x00-\x1f\x7f\[\]]+", description="the name of an AWS profile", longest=128)
 
 # What is no name of ours: a path, an address, a command, an expression. It is read where it is used.
-PATH = Rule(pattern=r"[^\x00-\x1f\x7f]*", words="a path without control characters", longest=4096)
-TEXT = Rule(pattern=r"[^\x00-\x08\x0b-\x1f\x7f]*", words="text without control characters", longest=4096)
-ENV_NAME = Rule(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", longest=256)
+PATH = Rule(pattern=r"[^\x00-\x1f\x7f]*", description="a path without control characters", longest=4096)
+TEXT = Rule(pattern=r"[^\x00-\x08\x0b-\x1f\x7f]*", description="text without control characters", longest=4096)
+ENV_NAME = Rule(pattern=r"[A-Za-z_][A-Za-z0-9_]*", description="the name of an environment variable", longest=256)
 # The value of an environment variable may be anything a process can be given.
-ENV_VALUE = Rule(pattern=r"(?s:[^\x00]*)", words="text without NUL", longest=131072, secret=True)
+ENV_VALUE = Rule(pattern=r"(?s:[^\x00]*)", description="text without NUL", longest=131072, secret=True)
 
 Wanted = Rule | Pairs | Mapping[str, t.Any]
 

@@ -31,22 +31,22 @@ _MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
 )
 
 
-def register(resolver: type[Resolver]) -> None:
+def add_helm_resolvers(resolver: type[Resolver]) -> None:
     """Let a loader take plain text for what Helm takes it for, or a dumper quote what Helm would take for no text."""
     for tag, pattern, first in _MEANINGS:
         resolver.add_implicit_resolver(f"{TAG}{tag}", re.compile(f"^(?:{pattern})$"), list(first))
 
 
-class Meanings(Resolver):
+class HelmResolver(Resolver):
     """Finds in scalars what Helm finds, and nothing of YAML 1.1's own ideas."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012
 
 
-register(Meanings)
+add_helm_resolvers(HelmResolver)
 
 
-class Values(SafeConstructor):
+class HelmConstructor(SafeConstructor):
     """Builds the values Helm builds: what JSON has, under keys that are strings."""
 
     bool_values = {**SafeConstructor.bool_values, "y": True, "n": False}  # noqa: RUF012
@@ -94,12 +94,12 @@ class Values(SafeConstructor):
         return str(self.construct_scalar(node))
 
 
-Values.yaml_constructors |= {
-    f"{TAG}bool": Values.construct_truth,
-    f"{TAG}int": Values.construct_number,
-    f"{TAG}float": Values.construct_number,
+HelmConstructor.yaml_constructors |= {
+    f"{TAG}bool": HelmConstructor.construct_truth,
+    f"{TAG}int": HelmConstructor.construct_number,
+    f"{TAG}float": HelmConstructor.construct_number,
     # `<<` merges as a key only; as a value it is text.
-    f"{TAG}merge": Values.construct_text,
+    f"{TAG}merge": HelmConstructor.construct_text,
 }
 
 

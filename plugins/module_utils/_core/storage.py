@@ -3,8 +3,8 @@
 
 """Files that cannot be written: which one, why, and what to do about it.
 
-What must be on disk before something else is given up is written with `Storage.insist`; what is written on the way is
-written with `Storage.attempt`, which notes a failure instead of raising it.
+`Storage.retry_write` writes a file that must be on disk before the engine deletes its origin. `Storage.try_write`
+writes any other file, and records a failure instead of raising it.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Storage:
         with self._lock:
             return next(iter(self._failed.values()), None)
 
-    def attempt(self, path: Path, write: Callable[[], T]) -> T | None:
+    def try_write(self, path: Path, write: Callable[[], T]) -> T | None:
         """Write `path`, and only note when that cannot be done."""
         try:
             found = write()
@@ -133,7 +133,7 @@ class Storage:
         self.wrote(path)
         return found
 
-    def insist(self, path: Path, write: Callable[[], T], wait: Callable[[], bool]) -> T:
+    def retry_write(self, path: Path, write: Callable[[], T], wait: Callable[[], bool]) -> T:
         """Write `path`, as often as it takes; between two attempts `wait` tells whether to go on.
 
         Raises:
@@ -150,7 +150,7 @@ class Storage:
                 self.wrote(path)
                 return found
 
-    def news(self, at: float, meanwhile: str, *, every: float = REPEAT) -> str:
+    def status_line(self, at: float, meanwhile: str, *, every: float = REPEAT) -> str:
         """Return what is to be said now, if anything: what is wrong and what is done `meanwhile`, or that it is over.
 
         It is said at once, again after `every` seconds, and when something else is done.

@@ -15,9 +15,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._engine.compare import differences
 from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import claim, log_store
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, Record, Writer, result
@@ -46,9 +46,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_d
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, following, new_run_id, rules, step_task
 from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import find_kind, refer
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import (
-    Declarations,
+    DeclaredSecrets,
     Origin,
-    declared,
+    declared_secrets,
     refuse,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
@@ -118,8 +118,8 @@ def helm_step(
     if chart.origin and chart.origin.note:
         told(chart.origin.note)
     task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
-    declarations = Declarations(
-        entries=declared(Source(name="helm_step", data={"secrets": params.get("secrets")}), text=True),
+    declarations = DeclaredSecrets(
+        entries=declared_secrets(Source(name="helm_step", data={"secrets": params.get("secrets")}), text=True),
         resolve=resolve,
         learn=lambda text: mask.add([text] if len(text) >= SHORTEST else []),
     )

@@ -54,7 +54,7 @@ class Journal:
 
     def note(self, **changes: t.Any) -> Record:
         """Merge `changes` into the record and store it if that can be done."""
-        return self.task.storage.attempt(self.file, lambda: self.write(**changes)) or self._record()
+        return self.task.storage.try_write(self.file, lambda: self.write(**changes)) or self._record()
 
     def _record(self) -> Record:
         return self.task.mask.document({**self._first(), **self.fields})
@@ -235,7 +235,7 @@ class Writer:
 
     def tell(self, at: float, meanwhile: str, *, every: float = REPEAT) -> None:
         """Say what cannot be written, and what is done `meanwhile`, when that is due."""
-        if said := self.task.storage.news(at, meanwhile, every=every):
+        if said := self.task.storage.status_line(at, meanwhile, every=every):
             self.say(f"{self.task.place}: {said}")
 
     def wait(self, meanwhile: str = KEEPING) -> bool:
@@ -252,7 +252,7 @@ class Writer:
         Raises:
             StorageError: there is none, and it is not to be waited for.
         """
-        self.task.storage.insist(self.task.evidence, write, partial(self.wait, meanwhile))
+        self.task.storage.retry_write(self.task.evidence, write, partial(self.wait, meanwhile))
 
     def record(self, journal: Journal, **fields: t.Any) -> Record:
         """Write down how the step ended, for the first time as soon as there is room for it."""

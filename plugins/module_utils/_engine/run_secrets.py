@@ -28,7 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Plan
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations, Declared
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import DeclaredSecret, DeclaredSecrets
 
 _MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
 _USED_BY = "used-by.mlops.eks/"
@@ -61,7 +61,7 @@ class RunSecrets:
     release: str
     helm_release: str
     say: Callable[[str], None]
-    declared: Declarations = field(default_factory=Declarations)
+    declared: DeclaredSecrets = field(default_factory=DeclaredSecrets)
 
     def needed(self, plan: Plan) -> list[str]:
         """Return the names of the Secrets that are made for a plan: its own, and those declared that it names."""
@@ -255,7 +255,7 @@ class RunSecrets:
                 f"{where}: run {', '.join(others)} uses it with other content. Give yours another name."
             )
 
-    def _demand_there(self, declared: Declared) -> None:
+    def _demand_there(self, declared: DeclaredSecret) -> None:
         data = {} if declared.data else (self._read(declared.name) or {}).get("data") or {}
         if missing := [key for key in declared.keys if key not in data]:
             raise InvalidInputError(

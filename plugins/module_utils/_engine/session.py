@@ -129,7 +129,7 @@ class Session:
         self._late = departure.complete()
         state = replace(state, pods={**state.pods, **departure.pods})
         task = self._journal.task
-        task.storage.attempt(task.evidence, partial(evidence.write_state, task, state))
+        task.storage.try_write(task.evidence, partial(evidence.write_state, task, state))
         return state
 
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:

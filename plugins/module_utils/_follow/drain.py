@@ -153,10 +153,10 @@ class Drain:
     def insist(self, write: Callable[[], None], meanwhile: str = _KEPT) -> None:
         """Write a part of the evidence as soon as there is room for it."""
         log_store = self.log_store
-        log_store.storage.insist(log_store.directory.parent, write, lambda: self._wait(meanwhile))
+        log_store.storage.retry_write(log_store.directory.parent, write, lambda: self._wait(meanwhile))
 
     def _wait(self, meanwhile: str) -> bool:
-        if said := self.log_store.storage.news(self._clock.now(), meanwhile):
+        if said := self.log_store.storage.status_line(self._clock.now(), meanwhile):
             self._say(said)
         self._clock.sleep(_LOOK)
         return True

@@ -26,7 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
     MissingToolError,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import secrets_in
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import secrets_in
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import Access, Section, access
 
 # A plugin that is silent for so many seconds waits for something that will not come, such as a password.

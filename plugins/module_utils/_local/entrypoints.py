@@ -14,7 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
 from ansible_collections.mlops.eks.plugins.module_utils._local.go_build import GoBuilder
 from ansible_collections.mlops.eks.plugins.module_utils._local.image_build import (

@@ -12,7 +12,7 @@ import typing as t
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import MASKED, Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import MASKED, Mask
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item

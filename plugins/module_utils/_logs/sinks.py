@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import PRIVATE, SHARED
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Activity
 from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console

@@ -15,7 +15,7 @@ import typing as t
 from dataclasses import dataclass, replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 
 # An unfinished line longer than this is passed on in pieces: a progress bar that runs for a week needs no memory.
 PIECE = 16384
@@ -116,7 +116,7 @@ class TimestampReader:
         if self.inside:
             end, _, block = block.partition(b"\n")
             if not self._passed_over:
-                first = self._text(self._mask.data(end) + b"\n", old=self._old)
+                first = self._text(self._mask.lines(end) + b"\n", old=self._old)
                 self._move(self._stamp, 1, 1)
             self.inside = False
         if block and self._skip is not None:
@@ -145,7 +145,7 @@ class TimestampReader:
             self._rest = b""
             return _NOTHING
         self._block = self._stamp + b" " + self._rest
-        piece, self._rest = self._mask.part(self._rest)
+        piece, self._rest = self._mask.partial_line(self._rest)
         return self._text(piece, old=self._old)
 
     def _text(self, text: bytes, *, old: bool) -> Text:
@@ -153,7 +153,7 @@ class TimestampReader:
         return Text(text, b"") if old else Text(b"", text)
 
     def _stripped(self, block: bytes) -> bytes:
-        return self._mask.data(_STAMP.sub(b"", block)) if block else b""
+        return self._mask.lines(_STAMP.sub(b"", block)) if block else b""
 
     def _move(self, stamp: bytes, same: int, lines: int) -> None:
         before = self.position

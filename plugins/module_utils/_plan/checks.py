@@ -12,12 +12,12 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._charts.find import chart_of, stays
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import errors_redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import new_run_id
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import part
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import split_secrets
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
     Step,
@@ -52,7 +52,7 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
     for index, step in enumerate(pipeline.steps):
         written = source.below(("steps", index))
         chart = charts[step.name] = _chart(step, written)
-        with written.blamed(("name",)):
+        with written.errors_at(("name",)):
             check_release(helm_release(release, step.name, keep=stays(step, chart)))
         # Steps that do not run now need not fit to values that are given now.
         layered = _layers(step, written, over if step in chosen else [])
@@ -78,7 +78,7 @@ def _chart(step: Step, written: Source) -> Chart:
     try:
         return chart_of(step)
     except InvalidInputError as error:
-        with written.blamed((error.key if isinstance(error, SourceError) else "chart",)):
+        with written.errors_at((error.key if isinstance(error, SourceError) else "chart",)):
             raise
 
 
@@ -98,13 +98,13 @@ def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
     for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
         if text is not None:
-            with written.blamed((key,), key=key):
+            with written.errors_at((key,), key=key):
                 parse(text)
 
 
 def _refuse_secrets(chart: Chart, values: Source) -> None:
     """Refuse a secret in the pipeline itself, which this returns to Ansible and so to every log of the play."""
-    for key in part(layers([values]), chart, "").secrets:
+    for key in split_secrets(layers([values]), chart, "").secrets:
         raise InvalidInputError(
             f"{values.at(tuple(key.split('.')))}: {key}: a secret does not belong in a pipeline. Declare where "
             "it comes from under secrets, and refer to it by {secretKeyRef: {name: …, key: …}}; or give it as "

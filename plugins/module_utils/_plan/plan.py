@@ -27,7 +27,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import ch
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, asks_capabilities
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import Parted, demand_references, part
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import (
+    SplitValues,
+    require_references,
+    split_secrets,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
@@ -41,7 +45,7 @@ class Draft:
     """
 
     chart: Chart
-    parted: Parted
+    parted: SplitValues
     secret: str
     identity: str
 
@@ -85,14 +89,14 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     if task.values:
         sources.append(inline("values", task.values))
     layered, secret = layers(sources), f"{task.helm_release}-secrets"
-    parted = part(layered, chart, secret)
+    parted = split_secrets(layered, chart, secret)
     # Known before anything is said of the values.
     task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
     if not task.allow_lookup:
         refuse_calls(layered)
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
-        demand_references(parted, chart)
+        require_references(parted, chart)
     # Of a secret it counts that there is one, not what it is: a new token is no reason to train again.
     named = identity(
         chart_digest=chart.digest, values=parted.values, release=task.helm_release, namespace=task.namespace

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Storage
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules
@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Sho
 from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import STREAMS
 from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import Retry
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import DeclaredSecrets
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     check_release,
     helm_release,
@@ -65,7 +65,7 @@ class Task:
     runs_dir: Path
     recipes: tuple[str, ...] = ()
     values: Mapping[str, t.Any] = field(default_factory=dict)
-    declared: Declarations = field(default_factory=Declarations, compare=False)
+    declared: DeclaredSecrets = field(default_factory=DeclaredSecrets, compare=False)
     pipeline: str = ""
     index: int = 1
     total: int = 1

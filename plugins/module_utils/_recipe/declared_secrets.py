@@ -51,7 +51,7 @@ def refuse(origin: Origin) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declared:
+class DeclaredSecret:
     """One Secret: its `data`, by key the text or where it comes from; without any it is there already, with `keys`."""
 
     name: str
@@ -71,15 +71,15 @@ class Declared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declarations:
+class DeclaredSecrets:
     """All Secrets that are declared for a step. What is in them is asked of `resolve`, once, and told to `learn`."""
 
-    entries: tuple[Declared, ...] = ()
+    entries: tuple[DeclaredSecret, ...] = ()
     resolve: Callable[[Origin], str] = refuse
     learn: Callable[[str], None] = lambda _: None
     _known: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
-    def content(self, declared: Declared) -> Mapping[str, str]:
+    def content(self, declared: DeclaredSecret) -> Mapping[str, str]:
         """Return the content of a Secret that is to be made.
 
         Raises:
@@ -89,7 +89,7 @@ class Declarations:
             self._known[declared.name] = {key: self._one(declared, key) for key in declared.data}
         return self._known[declared.name]
 
-    def _one(self, declared: Declared, key: str) -> str:
+    def _one(self, declared: DeclaredSecret, key: str) -> str:
         origin = declared.data[key]
         try:
             found = origin if isinstance(origin, str) else self.resolve(origin)
@@ -102,13 +102,13 @@ class Declarations:
         return found
 
 
-def declared(source: Source, *, text: bool) -> tuple[Declared, ...]:
+def declared_secrets(source: Source, *, text: bool) -> tuple[DeclaredSecret, ...]:
     """Return what is declared under `secrets`; with `text`, a value itself may stand there.
 
     Raises:
         InvalidInputError: with file, line and key of the mistake; no value is shown.
     """
-    found: dict[str, Declared] = {}
+    found: dict[str, DeclaredSecret] = {}
     for index, data in enumerate(source.data.get("secrets") or ()):
         path: Path = ("secrets", index)
         if not isinstance(data, dict):
@@ -122,11 +122,11 @@ def declared(source: Source, *, text: bool) -> tuple[Declared, ...]:
     return tuple(found.values())
 
 
-def _declared(source: Source, data: dict[str, t.Any], path: Path, *, text: bool) -> Declared:
+def _declared(source: Source, data: dict[str, t.Any], path: Path, *, text: bool) -> DeclaredSecret:
     for key, value in data.items():
         # Before a message could show what stands in its place.
         if key == "data" and not isinstance(value, dict):
-            raise InvalidInputError(f"{source.at((*path, key))}: data: expected {_KEYS['data'].said}.")
+            raise InvalidInputError(f"{source.at((*path, key))}: data: expected {_KEYS['data'].expected}.")
     check_keys(source, data, path, _KEYS)
     if bool(data.get("data")) == bool(data.get("keys")):
         raise InvalidInputError(
@@ -134,17 +134,17 @@ def _declared(source: Source, data: dict[str, t.Any], path: Path, *, text: bool)
             "made; or keys, if it is there already."
         )
     for key in data.get("keys", ()):
-        with source.blamed((*path, "keys")):
+        with source.errors_at((*path, "keys")):
             SECRET_KEY.check("key", key)
     for key, origin in data.get("data", {}).items():
-        with source.blamed((*path, "data", key)):
+        with source.errors_at((*path, "data", key)):
             SECRET_KEY.check("key", key)
             if not (text and isinstance(origin, str)):
                 _check_origin(origin, key)
                 check_keys(
                     source, origin, (*path, "data", key), SOURCES[next(word for word in SOURCES if word in origin)]
                 )
-    return Declared(
+    return DeclaredSecret(
         name=data["name"],
         type=data.get("type", "Opaque"),
         data=data.get("data", {}),

@@ -29,7 +29,7 @@ class Key(t.NamedTuple):
     """What a key may hold, in types and in words; names obey `rule`."""
 
     kind: type | tuple[type, ...]
-    said: str
+    expected: str
     required: bool = False
     rule: Rule | None = None
 
@@ -77,9 +77,11 @@ def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[st
                 f"{source.at((*path, key))}: unknown key {shown(key)}.{did_you_mean(str(key), keys)}"
             )
         if not (_counts(value) if rule.kind is int else isinstance(value, rule.kind)):
-            raise InvalidInputError(f"{source.at((*path, key))}: {key}: expected {rule.said}, found {shown(value)}.")
+            raise InvalidInputError(
+                f"{source.at((*path, key))}: {key}: expected {rule.expected}, found {shown(value)}."
+            )
         if rule.rule:
-            with source.blamed((*path, key)):
+            with source.errors_at((*path, key)):
                 rule.rule.check(key, value)
     missing = [key for key, rule in keys.items() if rule.required and key not in data]
     if missing:
@@ -90,7 +92,7 @@ def _counts(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
-def check_words(source: Source, data: dict[str, t.Any], path: Path) -> None:
+def check_patterns(source: Source, data: dict[str, t.Any], path: Path) -> None:
     """Refuse a pattern for progress that finds none, and categories that nothing is retried on.
 
     Raises:
@@ -101,5 +103,5 @@ def check_words(source: Source, data: dict[str, t.Any], path: Path) -> None:
             said = f"retry_on: {shown(word)} is none of {', '.join(RETRY_ON)}.{did_you_mean(str(word), RETRY_ON)}"
             raise InvalidInputError(f"{source.at((*path, 'retry_on', index))}: {said}")
     if "progress" in data:
-        with source.blamed((*path, "progress")):
+        with source.errors_at((*path, "progress")):
             progress_pattern(data["progress"])

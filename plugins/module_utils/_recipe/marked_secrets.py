@@ -25,7 +25,7 @@ Schema = Mapping[str, t.Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parted:
+class SplitValues:
     """Values and the secrets that were among them.
 
     `values` has references in their places, `overlay` the same without what needed no change. `secrets` is the content
@@ -39,7 +39,7 @@ class Parted:
     references: tuple[tuple[str, str, str], ...] = ()
 
 
-def part(layers: Layers, chart: Chart, name: str) -> Parted:
+def split_secrets(layers: Layers, chart: Chart, name: str) -> SplitValues:
     """Take the secrets out of the values of `chart`; Secret `name` is to hold them.
 
     Raises:
@@ -47,15 +47,15 @@ def part(layers: Layers, chart: Chart, name: str) -> Parted:
     """
     values = layers.values
     if chart.schema is None:
-        return Parted(values=values)
+        return SplitValues(values=values)
     walk = _Walk(chart.schema, layers, name)
     parted = walk.visit(values, [chart.schema], ())
-    return Parted(
+    return SplitValues(
         values=parted, overlay=_changed(values, parted), secrets=walk.secrets, references=tuple(walk.references)
     )
 
 
-def demand_references(parted: Parted, chart: Chart) -> None:
+def require_references(parted: SplitValues, chart: Chart) -> None:
     """Make sure that the chart takes a reference where it is to get one.
 
     Raises:

@@ -18,12 +18,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import RELEA
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declared, declared
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import DeclaredSecret, declared_secrets
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import (
     PIPELINE_KEYS,
     STEP_KEYS,
     check_keys,
-    check_words,
+    check_patterns,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load
 
@@ -63,7 +63,7 @@ class Pipeline:
     namespace: str | None
     description: str
     steps: tuple[Step, ...]
-    secrets: tuple[Declared, ...] = ()
+    secrets: tuple[DeclaredSecret, ...] = ()
 
     def to_result(self) -> dict[str, t.Any]:
         """Return plain data for Ansible."""
@@ -114,7 +114,7 @@ def read(directory: Path) -> Pipeline:
         namespace=source.data.get("namespace"),
         description=source.data.get("description", ""),
         steps=tuple(steps),
-        secrets=declared(source, text=False),
+        secrets=declared_secrets(source, text=False),
     )
 
 
@@ -165,11 +165,11 @@ def _step(source: Source, index: int, base: Path) -> Step:
         if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
             raise InvalidInputError(f"{where}: recipe {shown(name)} is not in {base}.{did_you_mean(str(name), files)}")
-    check_words(source, data, path)
+    check_patterns(source, data, path)
     fail_on = data.get("fail_on", [])
     for one in fail_on:
         if not isinstance(one, str):
-            said = STEP_KEYS["fail_on"].said
+            said = STEP_KEYS["fail_on"].expected
             raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {shown(one)}.")
     return Step(
         name=data["name"],

@@ -20,7 +20,7 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import Meanings, Values, key_text
+from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import HelmConstructor, HelmResolver, key_text
 
 # Characters of a document with its aliases written out, and of the file. Kubernetes stores no object that is larger.
 LARGEST = 1 << 20
@@ -37,7 +37,7 @@ class Extent(t.NamedTuple):
     height: int
 
 
-class Nodes(Composer, Values, Meanings):
+class Nodes(Composer, HelmConstructor, HelmResolver):
     """Composes events into nodes, and nodes into the values Helm sees. `name` is the file's, for messages."""
 
     name = ""
@@ -46,8 +46,8 @@ class Nodes(Composer, Values, Meanings):
 
     def __init__(self) -> None:
         Composer.__init__(self)
-        Values.__init__(self)
-        Meanings.__init__(self)
+        HelmConstructor.__init__(self)
+        HelmResolver.__init__(self)
         self._extents: dict[yaml.Node, Extent] = {}
         self._depth = 0
 

@@ -42,7 +42,7 @@ class Source:
         return self.name if line is None else f"{self.name}:{line}"
 
     @contextmanager
-    def blamed(self, path: KeyPath, *, key: str = "") -> Iterator[None]:
+    def errors_at(self, path: KeyPath, *, key: str = "") -> Iterator[None]:
         """Let a mistake that is found in the block be one of the value at `path`; `key` is named where it says none."""
         try:
             yield

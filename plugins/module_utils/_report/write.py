@@ -20,7 +20,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import SHARED, mode_of, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import check_options
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import storage_error
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import redacted, secrets_in
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted, secrets_in
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.stack import Request, ensure
 
 _PATHS = ("source", "data_dir", "outputs_file")

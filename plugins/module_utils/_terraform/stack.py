@@ -15,7 +15,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import changes as plans
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import nodes, worktree
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary

@@ -16,7 +16,7 @@ from fakes.sources import chart
 from ansible_collections.mlops.eks.plugins.module_utils._charts import package as packages
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack, sha256, unpack
 from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import Reference
-from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Given, Store
+from ansible_collections.mlops.eks.plugins.module_utils._charts.store import FetchedChart, Store
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import digest
 
@@ -146,10 +146,10 @@ def test_what_a_source_gave_is_remembered_as_long_as_it_is_here(tmp_path: Path) 
     store = Store(tmp_path)
     asked = Reference(chart="app", repo="https://h", version="~1.0")
     assert store.recall(asked) is None
-    given = Given(digest=sha256(b""), version="1.0.7", settled=True)
+    given = FetchedChart(digest=sha256(b""), version="1.0.7", immutable=True)
     store.remember(asked, given)
     assert store.recall(asked) is None
-    kept = Given(digest=store.add(pack(chart(tmp_path / "app"), "app"), shown="app"), version="1.0.0")
+    kept = FetchedChart(digest=store.add(pack(chart(tmp_path / "app"), "app"), shown="app"), version="1.0.0")
     store.remember(asked, kept)
     assert store.recall(asked) == kept
     assert store.recall(Reference(chart="app", repo="https://h", version="1.0")) is None
@@ -164,15 +164,15 @@ def test_what_nobody_asks_for_goes_when_something_new_comes(tmp_path: Path) -> N
     for name in ("forgotten", "used"):
         asked[name] = Reference(chart=name, repo="https://h", version="1.0.0")
         kept[name] = store.add(pack(chart(tmp_path / name), name), shown=name)
-        store.remember(asked[name], Given(digest=kept[name]))
+        store.remember(asked[name], FetchedChart(digest=kept[name]))
     (store.root / ".new-killed").mkdir()
     for path in (*store.root.iterdir(), *store.root.glob("given/*")):
         os.utime(path, (long_ago, long_ago))
 
-    assert store.recall(asked["used"]) == Given(digest=kept["used"])
+    assert store.recall(asked["used"]) == FetchedChart(digest=kept["used"])
     store.add(pack(chart(tmp_path / "new"), "new"), shown="new")
 
-    assert store.recall(asked["used"]) == Given(digest=kept["used"])
+    assert store.recall(asked["used"]) == FetchedChart(digest=kept["used"])
     assert (store.chart(kept["used"]) / "Chart.yaml").is_file()
     assert not store.has(kept["forgotten"])
     assert len(list(store.root.iterdir())) == len(["used", "new", "given"])

@@ -94,7 +94,7 @@ def test_nothing_that_names_a_directory_leads_elsewhere(rule: str, value: str) -
     message = str(caught.value)
     assert "\n" not in message
     assert message == plain(message)
-    assert RULES[rule].words in message
+    assert RULES[rule].description in message
 
 
 @pytest.mark.parametrize("rule", DIRECTORIES)

@@ -85,14 +85,14 @@ def full() -> None:
 
 def test_what_is_wrong_is_said_at_once_again_after_a_while_and_when_it_is_over() -> None:
     storage, path = Storage(), Path("/runs/r")
-    assert storage.news(0.0, "following goes on") == ""
-    assert storage.attempt(path, full) is None
+    assert storage.status_line(0.0, "following goes on") == ""
+    assert storage.try_write(path, full) is None
     told = "/runs/r: input/output error; following goes on. Repair or replace the disk."
-    found = [storage.news(at, "following goes on", every=60.0) for at in (1.0, 2.0, 60.9, 61.0, 62.0)]
+    found = [storage.status_line(at, "following goes on", every=60.0) for at in (1.0, 2.0, 60.9, 61.0, 62.0)]
     assert found == [told, "", "", told, ""]
-    assert storage.news(63.0, "the pods stay") == told.replace("following goes on", "the pods stay")
-    storage.attempt(path, lambda: 1)
-    assert [storage.news(64.0, ""), storage.news(65.0, "")] == ["the evidence can be written again", ""]
+    assert storage.status_line(63.0, "the pods stay") == told.replace("following goes on", "the pods stay")
+    storage.try_write(path, lambda: 1)
+    assert [storage.status_line(64.0, ""), storage.status_line(65.0, "")] == ["the evidence can be written again", ""]
 
 
 def test_what_must_be_written_is_tried_until_it_is_or_is_given_up() -> None:
@@ -103,8 +103,8 @@ def test_what_must_be_written_is_tried_until_it_is_or_is_given_up() -> None:
             full()
         return "written"
 
-    assert storage.insist(path, write, lambda: True) == "written"
+    assert storage.retry_write(path, write, lambda: True) == "written"
     assert storage.error is None
     with pytest.raises(StorageError):
-        storage.insist(path, full, lambda: False)
+        storage.retry_write(path, full, lambda: False)
     assert storage.error is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fakes.kube import FakeKube
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._engine.compare import differences, what_changed
 from ansible_collections.mlops.eks.plugins.module_utils._engine.decide import decide
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger

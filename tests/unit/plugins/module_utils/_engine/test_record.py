@@ -11,7 +11,7 @@ import pytest
 import yaml
 from fakes.replay import NAMES, drive, last, load, ticks
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import GracePeriods
 from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence, record
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, LogFile, result

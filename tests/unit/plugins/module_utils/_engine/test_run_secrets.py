@@ -20,14 +20,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
     InvalidInputError,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run_secrets import RunSecrets, Wanted
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm, find_helm, run_program
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import make_draft
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import find
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import Declarations, Declared
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import DeclaredSecret, DeclaredSecrets
 
 SECRETS = "/api/v1/namespaces/team/secrets"
 TOKEN = "hf_0123456789"
@@ -331,15 +331,15 @@ def test_a_new_token_of_what_is_installed_reaches_its_secret(tmp_path: Path) -> 
 # -- declared ones
 
 
-def declaring(resolve: t.Callable[[t.Any], str], *entries: Declared) -> dict[str, t.Any]:
-    return {"declared": Declarations(entries=entries, resolve=resolve), "values": referring("hf", "token")}
+def declaring(resolve: t.Callable[[t.Any], str], *entries: DeclaredSecret) -> dict[str, t.Any]:
+    return {"declared": DeclaredSecrets(entries=entries, resolve=resolve), "values": referring("hf", "token")}
 
 
-HF = Declared(name="hf", data={"token": {"env": "HF_TOKEN"}})
+HF = DeclaredSecret(name="hf", data={"token": {"env": "HF_TOKEN"}})
 
 
 def test_a_declared_secret_is_there_while_its_step_is(tmp_path: Path) -> None:
-    unused = Declared(name="unused", data={"a": {"env": "A"}})
+    unused = DeclaredSecret(name="unused", data={"a": {"env": "A"}})
     stage = Stage(tmp_path, **declaring(lambda origin: f"it is {origin['env']}", HF, unused))
     stage.seen_name = "hf"
     with pytest.raises(Exception, match="boom"):
@@ -351,7 +351,7 @@ def test_a_declared_secret_is_there_while_its_step_is(tmp_path: Path) -> None:
 
 
 def test_text_of_a_declared_secret_is_not_kept_to_repeat_the_run(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, **declaring(str, Declared(name="hf", data={"token": TOKEN})))
+    stage = Stage(tmp_path, **declaring(str, DeclaredSecret(name="hf", data={"token": TOKEN})))
     with pytest.raises(Exception, match="boom"):
         stage.run.run()
     assert "secrets" not in yaml.safe_load((tmp_path / "runs/r1/local/pipeline.yaml").read_text())
@@ -365,12 +365,12 @@ def absent(_: object) -> str:
     ("resolve", "entry", "words"),
     [
         (absent, HF, "secrets: Secret hf, key token: environment variable HF_TOKEN is not set"),
-        (str, Declared(name="mine", keys=("a", "b")), "secrets: Secret mine with a, b is not in namespace team"),
-        (absent, Declared(name="unused", data={"a": {"env": "A"}}), "Secret unused, key a: environment variable"),
+        (str, DeclaredSecret(name="mine", keys=("a", "b")), "secrets: Secret mine with a, b is not in namespace team"),
+        (absent, DeclaredSecret(name="unused", data={"a": {"env": "A"}}), "Secret unused, key a: environment variable"),
     ],
 )
 def test_all_that_is_declared_must_be_there_before_anything_is_touched(
-    tmp_path: Path, resolve: t.Callable[[t.Any], str], entry: Declared, words: str
+    tmp_path: Path, resolve: t.Callable[[t.Any], str], entry: DeclaredSecret, words: str
 ) -> None:
     stage = Stage(tmp_path, **{**declaring(resolve, entry), "values": VALUES})
     with pytest.raises(InvalidInputError, match=words):
@@ -379,7 +379,7 @@ def test_all_that_is_declared_must_be_there_before_anything_is_touched(
 
 
 def test_one_that_is_there_is_used_and_stays(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, **declaring(absent, Declared(name="hf", keys=("token",))))
+    stage = Stage(tmp_path, **declaring(absent, DeclaredSecret(name="hf", keys=("token",))))
     stage.kube.put(f"{SECRETS}/hf", {"metadata": {"name": "hf"}, "data": {"token": "eA=="}})
     with pytest.raises(Exception, match="boom"):
         stage.run.run()
@@ -393,7 +393,7 @@ def test_a_step_that_is_installed_goes_on_where_its_secrets_cannot_be_had(tmp_pa
 
 
 def test_a_declared_secret_is_not_called_as_the_one_of_the_step(tmp_path: Path) -> None:
-    same = Declared(name="digits-secrets", data={"a": {"env": "A"}})
-    stage = Stage(tmp_path, declared=Declarations(entries=(same,), resolve=str))
+    same = DeclaredSecret(name="digits-secrets", data={"a": {"env": "A"}})
+    stage = Stage(tmp_path, declared=DeclaredSecrets(entries=(same,), resolve=str))
     with pytest.raises(InvalidInputError, match="Give the declared one another name"):
         stage.run.run()

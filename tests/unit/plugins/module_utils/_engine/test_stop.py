@@ -16,7 +16,7 @@ from fakes.kube import FakeKube, Glance
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError, StorageError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._engine.stop import Stop
 from ansible_collections.mlops.eks.plugins.module_utils._follow import drain
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Completed, Helm

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fakes.http import Answer, Exchange, Server
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs import pool as module
 from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console

@@ -9,7 +9,7 @@ import pytest
 from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ForbiddenError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import (
     Reference,
     Secrets,

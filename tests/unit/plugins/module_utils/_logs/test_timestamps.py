@@ -8,7 +8,7 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import PIECE, Position, TimestampReader
 
 Line = tuple[bytes, bytes]
@@ -47,7 +47,7 @@ def answer(lines: list[Line], end: bytes, since: str = "") -> bytes:
 
 
 def expected(lines: list[Line], end: bytes, mask: Mask) -> bytes:
-    return b"\n".join(mask.data(text) for _, text in lines) + end
+    return b"\n".join(mask.lines(text) for _, text in lines) + end
 
 
 def pieces(data: bytes, cuts: list[int]) -> t.Iterator[bytes]:

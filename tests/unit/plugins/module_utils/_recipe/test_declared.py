@@ -10,9 +10,9 @@ import pytest
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import (
     SOURCES,
-    Declarations,
-    Declared,
-    declared,
+    DeclaredSecret,
+    DeclaredSecrets,
+    declared_secrets,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import read
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
@@ -20,8 +20,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import So
 HF = {"name": "hf", "data": {"token": {"env": "HF_TOKEN"}}}
 
 
-def parse(*secrets: t.Any, text: bool = False) -> tuple[Declared, ...]:
-    return declared(Source(name="x.yaml", data={"secrets": list(secrets)}), text=text)
+def parse(*secrets: t.Any, text: bool = False) -> tuple[DeclaredSecret, ...]:
+    return declared_secrets(Source(name="x.yaml", data={"secrets": list(secrets)}), text=text)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_task_may_say_the_text_itself() -> None:
     (found,) = parse({"name": "hf", "type": None, "keys": None, "data": {"token": "hunter22"}}, text=True)
     assert found.is_plain
     assert "hunter22" not in repr(found)
-    assert Declarations(entries=(found,)).content(found) == {"token": "hunter22"}
+    assert DeclaredSecrets(entries=(found,)).content(found) == {"token": "hunter22"}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_content_is_asked_for_once_and_learnt() -> None:
         return "hunter22"
 
     (hf,) = parse(HF)
-    known = Declarations(entries=(hf,), resolve=resolve, learn=learnt.append)
+    known = DeclaredSecrets(entries=(hf,), resolve=resolve, learn=learnt.append)
     assert known.content(hf) == known.content(hf) == {"token": "hunter22"}
     assert (asked, learnt) == ([{"env": "HF_TOKEN"}], ["hunter22"])
 
@@ -118,6 +118,6 @@ def test_content_is_asked_for_once_and_learnt() -> None:
 def test_content_that_cannot_be_had(resolve: dict[str, t.Any], words: str) -> None:
     (hf,) = parse(HF)
     with pytest.raises(InvalidInputError) as caught:
-        Declarations(entries=(hf,), **resolve).content(hf)
+        DeclaredSecrets(entries=(hf,), **resolve).content(hf)
     assert str(caught.value).startswith("secrets: Secret hf, key token: ")
     assert words in str(caught.value)

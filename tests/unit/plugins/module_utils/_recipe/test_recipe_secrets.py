@@ -12,7 +12,11 @@ from fakes.helm import mirror, seen
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, Chart, find
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, layers, merge
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import Parted, demand_references, part
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import (
+    SplitValues,
+    require_references,
+    split_secrets,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 
@@ -33,8 +37,8 @@ def chart(schema: t.Any, defaults: Values | None = None) -> Chart:
     )
 
 
-def parted(schema: t.Any, values: Values) -> Parted:
-    return part(layers([Source(name="values", data=values)]), chart(schema), "app-secrets")
+def parted(schema: t.Any, values: Values) -> SplitValues:
+    return split_secrets(layers([Source(name="values", data=values)]), chart(schema), "app-secrets")
 
 
 def ref(key: str) -> Values:
@@ -112,9 +116,9 @@ def test_a_chart_that_takes_only_text_is_refused() -> None:
     schema = {"properties": {"auth": {"properties": {"password": {"type": "string", "writeOnly": True}}}}}
     found = parted(schema, {"auth": {"password": "hunter22"}})
     with pytest.raises(InvalidInputError, match=r"chart team/app: auth.password is marked as a secret") as caught:
-        demand_references(found, chart(schema))
+        require_references(found, chart(schema))
     assert "hunter22" not in str(caught.value)
-    demand_references(parted(schema, {"auth": {}}), chart(schema))
+    require_references(parted(schema, {"auth": {}}), chart(schema))
 
 
 @pytest.mark.parametrize("rule", [{"pattern": "^hf_"}, {"minLength": 20}, {"type": "integer"}, {"enum": ["a"]}])
@@ -132,7 +136,7 @@ def test_our_charts_take_references(name: str) -> None:
     schema: t.Any = found.schema
     marked = {key: "hunter22" for key, rule in schema["properties"].items() if rule.get("writeOnly")}
     assert "hf_token" in marked
-    demand_references(part(layers([Source(name="values", data=marked)]), found, "x-secrets"), found)
+    require_references(split_secrets(layers([Source(name="values", data=marked)]), found, "x-secrets"), found)
 
 
 def test_helm_sees_the_references(tmp_path: Path) -> None:

@@ -9,8 +9,12 @@ import typing as t
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
-from ansible_collections.mlops.eks.plugins.module_utils._core.redaction import errors_redacted, redacted, secrets_in
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import (
+    errors_redacted,
+    redacted,
+    secrets_in,
+)
 
 Params = dict[str, t.Any]
 REDACT = {"redact": ["named/secret"]}

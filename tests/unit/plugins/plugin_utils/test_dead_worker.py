@@ -18,10 +18,10 @@ PLAY = """
 import multiprocessing, sys, time
 sys.path.insert(0, {tests!r})
 import conftest
-from ansible_collections.mlops.eks.plugins.plugin_utils.guard import guarded
+from ansible_collections.mlops.eks.plugins.plugin_utils.dead_worker import end_play_if_worker_dies
 
 def work():
-    with guarded(0.2):
+    with end_play_if_worker_dies(0.2):
         print(multiprocessing.current_process().pid, flush=True)
         sys.stdin.read(1) if {ends} else time.sleep(600)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.plugin_utils.reader import is_unread
+from ansible_collections.mlops.eks.plugins.plugin_utils.unread_output import is_unread
 
 TESTS = Path(__file__).parents[3]
 # Plays ansible-playbook, which waits for a worker that watches it.

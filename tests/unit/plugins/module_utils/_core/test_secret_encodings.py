@@ -20,9 +20,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.mlops.eks.plugins.module_utils._core import mask as masking
-from ansible_collections.mlops.eks.plugins.module_utils._core.encodings import _pieces, forms
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import MASKED, Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core import secret_mask as masking
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_encodings import _pieces, forms
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import MASKED, Mask
 
 Write = Callable[[str], str]
 
@@ -132,12 +132,12 @@ def test_in_pieces_it_is_found_as_in_the_whole_line(secret: str, name: str, size
     """As when a program writes half of a secret, waits, and writes the rest; and on lines of any length."""
     mask = Mask([secret])
     data = f"x{WRITTEN[name](secret)}y{secret}{secret}z".encode() * 3
-    whole, done, rest = mask.data(data), b"", b""
+    whole, done, rest = mask.lines(data), b"", b""
     assert MASKED in whole
     for size in sizes:
-        piece, rest = mask.part(rest + data[:size])
+        piece, rest = mask.partial_line(rest + data[:size])
         data, done = data[size:], done + piece
-    assert done + mask.data(rest + data) == whole
+    assert done + mask.lines(rest + data) == whole
 
 
 def test_a_piece_is_given_out_although_secrets_follow_each_other_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_a_piece_is_given_out_although_secrets_follow_each_other_without_end(mon
     mask = Mask(["hunter22"])
     done, rest = b"", b""
     for _ in range(100):
-        piece, rest = mask.part(rest + b"hunter22" * 100)
+        piece, rest = mask.partial_line(rest + b"hunter22" * 100)
         done += piece
         assert len(rest) < 4000
     assert set(done) == set(MASKED)
@@ -211,7 +211,7 @@ def test_thousands_of_secrets_cost_no_more_than_a_few() -> None:
         found = []
         for _ in range(3):
             begun = time.process_time()
-            assert mask.data(text) == text
+            assert mask.lines(text) == text
             found.append(time.process_time() - begun)
         return min(found)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ansible_collections.mlops.eks.plugins.plugin_utils.unbroken import unbroken
+from ansible_collections.mlops.eks.plugins.plugin_utils.whole_lines import whole_lines
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def interrupted(seen: list[str], line: str) -> None:
 
 
 def test_a_line_is_finished_first(seen: list[str]) -> None:
-    with unbroken(lambda line: interrupted(seen, line)) as say:
+    with whole_lines(lambda line: interrupted(seen, line)) as say:
         say("a")
     assert seen == ["begin a", "end a", "signal"]
 
@@ -38,13 +38,13 @@ def test_a_line_that_cannot_be_printed_keeps_no_signal_waiting(seen: list[str]) 
         interrupted(seen, line)
         raise OSError(line)
 
-    with unbroken(fail) as say, pytest.raises(OSError, match="a"):
+    with whole_lines(fail) as say, pytest.raises(OSError, match="a"):
         say("a")
     assert seen == ["begin a", "end a", "signal"]
 
 
 def test_between_lines_it_acts_at_once(seen: list[str]) -> None:
-    with unbroken(seen.append) as say:
+    with whole_lines(seen.append) as say:
         say("a")
         os.kill(os.getpid(), signal.SIGINT)
         say("b")
@@ -59,7 +59,7 @@ def test_the_line_of_another_thread_is_waited_for(seen: list[str]) -> None:
         go_on.wait(10)
         seen.append(line)
 
-    with unbroken(show) as say:
+    with whole_lines(show) as say:
         other = threading.Thread(target=say, args=("a",))
         other.start()
         speaking.wait(10)
@@ -71,6 +71,6 @@ def test_the_line_of_another_thread_is_waited_for(seen: list[str]) -> None:
 
 def test_the_handlers_are_put_back(seen: list[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
-    with unbroken(seen.append):
+    with whole_lines(seen.append):
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before

@@ -59,7 +59,7 @@ class _Printer:
 
 
 @contextmanager
-def unbroken(show: Say) -> Iterator[Say]:
+def whole_lines(show: Say) -> Iterator[Say]:
     """Yield a printer by `show`; until the end of the block the process's handlers wait for its lines."""
     printer, before = _Printer(show), {number: signal.getsignal(number) for number in _SIGNALS}
     for number, handler in before.items():

@@ -24,7 +24,7 @@ _WATCH = 'read -r line || { sleep "$1"; kill -TERM "$0"; }'
 
 
 @contextlib.contextmanager
-def guarded(grace: float = GRACE) -> Iterator[None]:
+def end_play_if_worker_dies(grace: float = GRACE) -> Iterator[None]:
     """End ansible-playbook by SIGTERM when this worker dies before the end of the block."""
     parent = multiprocessing.parent_process()
     if parent is None:

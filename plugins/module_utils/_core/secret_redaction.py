@@ -13,7 +13,7 @@ import typing as t
 from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
-from ansible_collections.mlops.eks.plugins.module_utils._core.mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 
 Entry = Callable[..., dict[str, t.Any]]

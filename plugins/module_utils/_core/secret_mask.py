@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.encodings import Form, forms, in_base64, wrapped
+from ansible_collections.mlops.eks.plugins.module_utils._core.secret_encodings import Form, forms, in_base64, wrapped
 
 _T = t.TypeVar("_T")
 
@@ -79,10 +79,10 @@ class _Index:
 
 
 class Mask:
-    """The secrets known so far. More may be registered while others read; each reader sees all or none of them.
+    """Replaces every known secret by `********`. Thread-safe: secrets may be added while others are being masked.
 
-    A secret is found in all the forms of `encodings`; of one that has several lines, each line by itself. The password
-    of an address is a secret too, and what a file of settings calls one.
+    A secret is found in every encoding of `secret_encodings`; a secret of several lines is also found line by line.
+    The password in a URL within a secret, and a value that a settings file names as a secret, are masked as well.
     """
 
     def __init__(self, secrets: Iterable[str | bytes] = ()) -> None:
@@ -103,12 +103,12 @@ class Mask:
             if new:
                 self._index = self._index.with_more(new.values())
 
-    def data(self, block: bytes) -> bytes:
+    def lines(self, block: bytes) -> bytes:
         """Return a block of whole lines without the secrets."""
         spans = self._index.spans(block) if self._index else []
         return _without(block, _merged(spans)) if spans else block
 
-    def part(self, piece: bytes) -> tuple[bytes, bytes]:
+    def partial_line(self, piece: bytes) -> tuple[bytes, bytes]:
         """Return the beginning of an unfinished line without the secrets, and the rest that may be half of one."""
         index = self._index
         # What begins before this ends within the piece, if it is a secret.
@@ -132,7 +132,7 @@ class Mask:
         if not self._index:
             return text
         before = text.encode(errors="surrogatepass")
-        after = self.data(before)
+        after = self.lines(before)
         return text if after is before else after.decode(errors="surrogatepass")
 
     def is_clean(self, contents: Iterable[bytes]) -> bool:
