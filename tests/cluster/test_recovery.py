@@ -236,7 +236,7 @@ def test_pods_that_stay_beyond_their_grace_period_end_the_step_with_a_remedy(spa
         space.kubectl("patch", "pod", "stuck", "--type=merge", "-p", json.dumps(let_go))
 
     assert "waiting for 1 pod of an earlier attempt or step to go away: stuck" in shown
-    assert "Whatever set its finalizers must remove them: example.com/stays." in shown
+    assert "The controller that set its finalizers must remove them: example.com/stays." in shown
     record, entry = space.record("run"), space.ledger()["run"]
     assert (record["outcome"], record["cause"]["reason"]) == ("failed", "StuckTerminating")
     assert (entry["outcome"], entry["finished"] is not None) == ("failed", True)

@@ -61,7 +61,7 @@ def test_charts_from_elsewhere(space: Space, tmp_path: Path, repository: HelmRep
         tree.git("tag", "--force", "v3")
         moved = space.play("train", pipeline=pipeline)
     why = f"its chart changed from app 3.0.0 (commit {before[:12]}) to app 3.0.0 (commit {after[:12]})"
-    assert f"step 3/3 git: runs anew: {why} since it succeeded in run" in moved
+    assert f"step 3/3 git: runs again: {why} since it succeeded in run" in moved
     assert moved.count("skipped: identical step succeeded") == 2
     assert space.log("git") == ["from git, moved"]
 

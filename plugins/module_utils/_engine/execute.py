@@ -1,7 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What was decided, done: one attempt after the other as the policy allows, each put on record, then the last words."""
+"""The attempts of one step while its lock is held.
+
+Each attempt waits until it is due and until leftovers are gone, is installed or re-attached, and is followed to its
+end. Then the step is retried, as its policy allows, or finished: record, ledger, uninstall or rollback, result.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +25,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence
 from ansible_collections.mlops.eks.plugins.module_utils._engine.decide import Decision
-from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import VALUES
-from ansible_collections.mlops.eks.plugins.module_utils._engine.install import Installer
+from ansible_collections.mlops.eks.plugins.module_utils._engine.install import Installer, Rollback, with_surge_remedy
 from ansible_collections.mlops.eks.plugins.module_utils._engine.leftovers import object_names
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import (
     Journal,
     Record,
     Writer,
-    last_words,
+    log_tail_lines,
     result,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._engine.rollback import Rollback, with_surge_remedy
 from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._follow.deadlines import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import staying, still_running
@@ -52,10 +54,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task, rules
 
-# How often, in seconds, a step that waits looks whether it was stopped.
-_LOOK = 2.0
-# Seconds between the loss of the lock to who stops a run and the ledger saying so, on a machine that is busy.
-_WRITTEN = 10.0
+# Seconds between two looks whether the run was stopped, while a step waits.
+_CHECK_INTERVAL = 2.0
+# Seconds that a stop may take from the lease to the ledger, on a busy machine.
+_STOP_DELAY = 10.0
 
 
 @dataclass(kw_only=True)
@@ -80,20 +82,24 @@ class Execution:
             self._current.session.lost_lock(holder)
 
     def run(self, decision: Decision) -> Record:
-        """Bring the step to its end, in as many attempts as it is allowed."""
+        """Make attempts until one succeeds or the retry policy ends them, and return the step's result."""
         self._serving = decision.serving
         changed, entry = not decision.settled, self._entry(decision)
         while True:
             attempt = self._current = self._attempt(entry, decision)
-            state = self._await(attempt) or self._make_room(attempt) or self._begin(attempt) or attempt.follow()
-            ending, ours = self._true_ending(t.cast(Ending, state.ending))
+            state = (
+                self._wait_until_due(attempt)
+                or self._wait_for_leftovers(attempt)
+                or self._start(attempt)
+                or attempt.follow()
+            )
+            ending, held = self._confirm(t.cast(Ending, state.ending))
             state = replace(state, ending=ending)
-            # A server is never done, and what it consists of is replaced by its own controller.
-            again = ours and not self.task.keep
-            wait = retry_delay(self.task.retry, ending, attempt=entry.attempt, left=attempt.left()) if again else None
-            if wait is None:
-                return self._finish(state, attempt, ours=ours, changed=changed)
-            entry = self._try_again(state, attempt, wait)
+            # A server is not retried: its own controller replaces its pods.
+            delay = attempt.retry_delay(ending) if held and not self.task.keep else None
+            if delay is None:
+                return self._finish(state, attempt, held=held, changed=changed)
+            entry = self._prepare_retry(state, attempt, delay)
             decision = Decision(action="install", why=f"attempt {entry.attempt - 1} failed")
 
     def _attempt(self, entry: Entry, decision: Decision) -> Attempt:
@@ -108,161 +114,155 @@ class Execution:
         )
 
     def _entry(self, decision: Decision) -> Entry:
-        """Return the entry of the attempt that begins, or that began under an earlier controller and goes on."""
+        """Return the ledger entry of the first attempt here, which may continue one of an earlier controller."""
         task, now = self.task, self.clock.now()
         found = self.ledger.read().get(task.step)
         if found is None or found.identity != self.plan.identity or task.keep or task.force:
-            return self._begun(now)
+            return self._new_entry(now)
         started = from_iso(found.started)
         if found.outcome == "retrying":
             started = min(max(started, now), now + LONGEST)
         elif decision.action != "attach":
             started = now
-        return self._begun(started, found.tried if found.unfinished else ())
+        return self._new_entry(started, found.tried if found.unfinished else ())
 
-    def _begun(self, started: float, earlier: Sequence[PastAttempt] = ()) -> Entry:
+    def _new_entry(self, started: float, earlier: Sequence[PastAttempt] = ()) -> Entry:
         objects = object_names(self.plan.manifest)
         entry = running_entry(self.task, self.plan.identity, started, earlier, chart=self.plan.chart, objects=objects)
         return replace(entry, serving=self._serving)
 
-    def _await(self, attempt: Attempt) -> State | None:
-        """Wait until an attempt is due; return its end when the release was stopped or taken over in the meantime."""
+    def _wait_until_due(self, attempt: Attempt) -> State | None:
+        """Wait for the start time of an attempt; return a state if the run was stopped or taken over meanwhile."""
         due = attempt.journal.started
         if due <= self.clock.now():
             return None
         attempt.journal.note()
         while (left := due - self.clock.now()) > 0 and not self.lock.lost:
-            self.clock.sleep(min(_LOOK, left))
+            self.clock.sleep(min(_CHECK_INTERVAL, left))
             self.lock.check()
-        return self._stopped(attempt)
+        return self._state_if_stopped(attempt)
 
-    def _make_room(self, attempt: Attempt) -> State | None:
-        """Wait until pods of an earlier attempt or step are gone; return the end of an attempt that cannot begin."""
+    def _wait_for_leftovers(self, attempt: Attempt) -> State | None:
+        """Wait until pods of an earlier attempt or step are gone; return a state if the attempt cannot start."""
         leftovers = self.installer.leftovers(self.plan)
-        if attempt.decision.action != "install" or not leftovers.there():
+        if attempt.decision.action != "install" or not leftovers.exist():
             return None
         attempt.journal.note()
         waiting, cause = start(attempt.rules, self.clock.now()), None
-        while leftovers.there() and not cause and not self.lock.lost:
+        while leftovers.exist() and not cause and not self.lock.lost:
             self.clock.sleep(leftovers.pause)
             self.lock.check()
             cause = leftovers.stuck() or overdue(waiting, self.clock.now(), attempt.rules)
-        stopped = self._stopped(attempt)
+        stopped = self._state_if_stopped(attempt)
         if stopped or cause is None:
             return stopped
-        return attempt.unbegun(Ending(outcome="timed_out" if cause.category == "timeout" else "failed", cause=cause))
+        ending = Ending(outcome="timed_out" if cause.category == "timeout" else "failed", cause=cause)
+        return attempt.ended_before_start(ending)
 
-    def _stopped(self, attempt: Attempt) -> State | None:
-        """Return the end of an attempt whose run was stopped or taken over before it began."""
-        ending, ours = self._true_ending(Ending(outcome="lost"))
-        return None if ours and ending.outcome == "lost" else attempt.unbegun(ending)
+    def _state_if_stopped(self, attempt: Attempt) -> State | None:
+        ending, held = self._confirm(Ending(outcome="lost"))
+        return None if held and ending.outcome == "lost" else attempt.ended_before_start(ending)
 
-    def _begin(self, attempt: Attempt) -> State | None:
-        """Install or re-attach; return the end of an attempt that was stopped while Helm was at work.
+    def _start(self, attempt: Attempt) -> State | None:
+        """Install or re-attach; return a state if the run was stopped or taken over while Helm worked.
 
-        Who stopped it could not see yet what Helm would install, so that is cleared away here.
+        The stop did not see what Helm installed after it, so that is uninstalled here.
         """
         try:
-            attempt.begin()
+            attempt.start()
         except EksError as error:
             if error.details.get("outcome") == "failed" and self._serving:
-                # Helm may have changed a part of what serves before it failed.
+                # Helm may have changed a part of the server before it failed.
                 error.args = (f"{error} The server was {self._roll_back(self.ledger.read()[self.task.step])}.",)
             raise
         try:
-            ending, ours = self._true_ending(Ending(outcome="ready"))
+            ending, held = self._confirm(Ending(outcome="ready"))
         except ClusterError:
-            # It is away: following is patient, and the next renewal will tell.
+            # Following tolerates a cluster that does not answer; the next renewal finds out.
             return None
-        if ours:
+        if held:
             return None
         if ending.outcome == "cancelled":
             self.installer.uninstall()
-        return attempt.unbegun(ending)
+        return attempt.ended_before_start(ending)
 
-    def _try_again(self, state: State, attempt: Attempt, wait: float) -> Entry:
-        """Put a failed attempt aside and return the entry of the next one."""
+    def _prepare_retry(self, state: State, attempt: Attempt, delay: float) -> Entry:
+        """Record and remove a failed attempt; return the ledger entry of the next one."""
         task, number, now = self.task, attempt.entry.attempt, self.clock.now()
         ending = t.cast(Ending, state.ending)
         attempt.record(state)
-        over = task.mask.document(
+        past = task.mask.document(
             past_attempt(ending, attempt=number, run_id=task.run_id, started=attempt.entry.started, finished=iso(now))
         )
-        earlier = (*attempt.entry.tried, over)
-        # The ledger before Helm: a controller that dies in between must not lose count.
-        entry = replace(self._begun(now + wait, earlier), outcome="retrying", cause=task.mask.text(str(ending.cause)))
-        self.ledger.write(entry)
+        earlier = (*attempt.entry.tried, past)
+        # The ledger before Helm: if the controller dies in between, the attempt is still counted.
+        message = task.mask.text(str(ending.cause))
+        self.ledger.write(replace(self._new_entry(now + delay, earlier), outcome="retrying", cause=message))
         took, cause = human(now - attempt.journal.started), t.cast(Cause, ending.cause)
-        for line in last_words(cause):
+        for line in log_tail_lines(cause):
             self.say(line)
         self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.told(took)}")
-        attempt.record(self._clear_away(state, attempt))
-        attempt.set_aside()
-        # What it had to say while it was ended may have taken longer than the pause.
-        due = max(now + wait, self.clock.now())
+        attempt.record(self._uninstall(state, attempt))
+        attempt.set_evidence_aside()
+        # Draining its pods may have taken longer than the delay.
+        due = max(now + delay, self.clock.now())
         self.say(
             f"{task.place}: attempt {number + 1} begins in {human(due - self.clock.now())}, at {iso(due)}, because "
             f"{cause.category} is retried; what the last one left is in {task.evidence / f'attempt-{number}'}"
         )
-        return self._begun(due, earlier)
+        return self._new_entry(due, earlier)
 
-    def _finish(self, state: State, attempt: Attempt, *, ours: bool, changed: bool) -> Record:
+    def _finish(self, state: State, attempt: Attempt, *, held: bool, changed: bool) -> Record:
+        """Return the result. If the controller dies here, the step is neither repeated nor left without its record."""
         ending, entry = t.cast(Ending, state.ending), attempt.entry
         good, finished = ending.outcome in GOOD, self.clock.now()
-        # Evidence, ledger, Helm: a controller that dies in between must neither run a finished step again nor leave
-        # it without its record.
         attempt.record(state)
-        # A server found as it was left is no newer than before, and does not make the steps after it stale.
-        if ours and ending.outcome == "ready":
+        if held and ending.outcome == "ready":
             self.installer.secrets.settle(self.plan)
-        if ours and (ending.outcome != "ready" or changed):
+        # A server that was ready before and is unchanged keeps its entry: a newer one would make later steps stale.
+        if held and (ending.outcome != "ready" or changed):
             cause = self.task.mask.text(str(ending.cause or ""))
-            serving = self._newest() if ending.outcome == "ready" else entry.serving
+            serving = self._newest_revision() if ending.outcome == "ready" else entry.serving
             entry = replace(entry, outcome=ending.outcome, finished=iso(finished), cause=cause, serving=serving)
             self.ledger.finish(entry)
             if serving and ending.outcome in ("failed", "timed_out", "lost"):
-                state = self._restore(state, entry)
+                state = with_surge_remedy(state)
+                state = replace(state, ending=replace(t.cast(Ending, state.ending), note=self._roll_back(entry)))
             elif ending.outcome != "ready" and (
                 self.task.cleanup == "always" or (self.task.cleanup == "on_success" and good)
             ):
-                state = self._clear_away(state, attempt)
+                state = self._uninstall(state, attempt)
         ending = t.cast(Ending, state.ending)
         record = attempt.record(state)
-        said = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
-        for line in last_words(ending.cause):
+        message = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
+        for line in log_tail_lines(ending.cause):
             self.say(line)
-        self.say(said)
-        return result(record, self.task, changed=changed, msg=said, failed=not good)
+        self.say(message)
+        return result(record, self.task, changed=changed, msg=message, failed=not good)
 
-    def _newest(self) -> Serving | None:
+    def _newest_revision(self) -> Serving | None:
         """Return the revision that has just become ready, if the step stays installed."""
         stored = self.installer.revisions() if self.task.keep else []
         return {"revision": stored[-1].revision, "identity": stored[-1].identity} if stored else None
 
-    def _restore(self, state: State, entry: Entry) -> State:
-        """Let what served before the step serve again; return the state that tells of it."""
-        state = with_surge_remedy(state)
-        note = self._roll_back(entry)
-        return replace(state, ending=replace(t.cast(Ending, state.ending), note=note))
-
     def _roll_back(self, entry: Entry) -> str:
-        """Go back to the revision that was ready, write down which one serves now, and return what to tell of it."""
-        back = Rollback(
+        """Go back to the revision that was ready, store which one serves now, and return what was done."""
+        rollback = Rollback(
             installer=self.installer,
             serving=t.cast(Serving, self._serving),
             timeout=self.task.waits.ready,
             clock=self.clock,
             say=self.say,
         )
-        restored = back.run()
+        restored = rollback.run()
         if restored.serving != entry.serving:
             self.ledger.finish(replace(entry, serving=restored.serving))
         return restored.note
 
-    def _clear_away(self, state: State, attempt: Attempt) -> State:
-        """Uninstall the release; what still runs may have something to say, and to save, when it is ended."""
+    def _uninstall(self, state: State, attempt: Attempt) -> State:
+        """Uninstall the release; pods that still run are drained: they may log, or save a checkpoint."""
         outcome, live = t.cast(Ending, state.ending).outcome, state.live.values()
-        # Of a failure only programs that can still be heard count: what is on a lost node is not waited for.
+        # After a failure, pods on a lost node are not waited for.
         left = staying(live) if outcome == "timed_out" else still_running(live) if outcome == "failed" else []
         remove = partial(self.installer.remove, object_names(self.plan.manifest))
         if left:
@@ -270,36 +270,35 @@ class Execution:
         remove()
         return state
 
-    def _true_ending(self, ending: Ending) -> tuple[Ending, bool]:
-        """Return the ending as it counts, and whether the release is still ours to write it down.
+    def _confirm(self, ending: Ending) -> tuple[Ending, bool]:
+        """Return the ending after a look at lease and ledger, and whether the lease is still ours.
 
-        A workload that went away because somebody stopped the run was cancelled, not lost.
+        A workload that is gone because the run was stopped is cancelled, not lost.
         """
-        ours = True
+        held = True
         try:
             self.lock.ensure_held()
         except ConflictError as error:
-            ending, ours = taken_over(str(self.plan.ref), error.details["holder"]), False
-        entry = self._became(ours=ours) if ending.outcome == "lost" else None
+            ending, held = taken_over(str(self.plan.ref), error.details["holder"]), False
+        entry = self._read_entry(held=held) if ending.outcome == "lost" else None
         if entry is None or entry.outcome != "cancelled":
-            return ending, ours
+            return ending, held
         cancellation.acknowledge(self.ledger, self.task.run_id)
-        return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), ours
+        return Ending(outcome="cancelled", cause=Cause.of("Cancelled", str(self.plan.ref), entry.cause)), held
 
-    def _became(self, *, ours: bool) -> Entry | None:
-        """Return what the ledger says of the step; who stops a run takes its lock a moment before it writes that."""
-        deadline = self.clock.now() + _WRITTEN
+    def _read_entry(self, *, held: bool) -> Entry | None:
+        """Return the step's entry. A stop takes the lease before it writes the entry: wait for that."""
+        deadline = self.clock.now() + _STOP_DELAY
         while True:
             entry = self.ledger.read().get(self.task.step)
-            if entry is None or ours or not entry.unfinished or self.clock.now() >= deadline:
+            if entry is None or held or not entry.unfinished or self.clock.now() >= deadline:
                 return entry
-            self.clock.sleep(_LOOK)
+            self.clock.sleep(_CHECK_INTERVAL)
 
 
-# One attempt at a step: its release installed, or its workload taken up again, and followed to the end.
 @dataclass(kw_only=True)
 class Attempt:
-    """What `entry` of the ledger tells of, while it runs."""
+    """One attempt at a step: its release is installed, or an installed one re-attached, and followed to its end."""
 
     task: Task
     plan: Plan
@@ -328,13 +327,13 @@ class Attempt:
             placed=had_node(tried),
             serves=self.entry.serving is not None,
         )
-        former = self.decision.action == "attach"
-        seen = self.installer.lock.previous_renewal if former else 0.0
+        attached = self.decision.action == "attach"
+        seen = self.installer.lock.previous_renewal if attached else 0.0
         target = Target(
             kind=plan.kind,
             ref=plan.ref,
             selectors=plan.kind.selectors(plan.workload),
-            log_store=evidence.log_store(task, former=former, seen=seen),
+            log_store=evidence.log_store(task, former=attached, seen=seen),
             shown=task.logs,
             streams=task.log_streams,
         )
@@ -343,20 +342,20 @@ class Attempt:
             clock=self.clock,
             say=self.say,
             lost=lambda: self.installer.lock.lost,
-            patient=self.entry.serving is None,
+            waits_for_room=self.entry.serving is None,
         )
         self.session = Session(self.installer.kube, target, self.rules, self.journal, writer=self.writer)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Install or re-attach as decided.
 
         Raises:
-            EksError: it could not be installed; ledger and record say so.
+            EksError: it could not be installed; ledger and record have the cause.
         """
         task, decision = self.task, self.decision
         attached = decision.action == "attach"
         if self.entry.attempt > 1:
-            self.writer.insist(self._prepare, "the next attempt begins when there is room")
+            self.writer.retry_write(self._prepare, "the next attempt begins when there is room")
         else:
             self._prepare()
         if attached:
@@ -366,34 +365,36 @@ class Attempt:
             self.installer.install(self.plan, decision, self.entry, self.journal)
 
     def _prepare(self) -> None:
-        """Write what is going to be installed: where that cannot be done nothing is."""
+        """Write the plan and the first record, before anything is installed."""
         evidence.write_plan(self.task, self.plan)
         queued = {"name": "queued", "started": iso(self.journal.started), "finished": None}
         self.journal.write(reattached=self.decision.action == "attach", phases=[queued])
 
     def follow(self) -> State:
-        """Follow the workload to its end, and write it down before anything is done about it."""
+        """Follow the workload to its end, and record it before anything is removed."""
         state = self.session.follow()
         self.record(state)
         return state
 
     def record(self, state: State) -> Record:
-        """Write down how the attempt ended."""
+        """Write the record of an attempt that has ended."""
         now = self.clock.now()
-        if not (self.task.evidence / VALUES).exists():
-            # Somebody removed the directory.
+        if not (self.task.evidence / evidence.VALUES).exists():
+            # The evidence directory was removed meanwhile.
             with contextlib.suppress(StorageError):
-                self.writer.insist(partial(evidence.write_plan, self.task, self.plan))
+                self.writer.retry_write(partial(evidence.write_plan, self.task, self.plan))
         return self.writer.record(self.journal, **self.session.summary(state, now), finished=iso(now))
 
-    def set_aside(self) -> None:
-        """Put the evidence where that of the next attempt does not take its place."""
-        self.writer.insist(partial(evidence.set_aside, self.task, self.entry.attempt))
+    def set_evidence_aside(self) -> None:
+        """Move the evidence into `attempt-<number>`, so that the next attempt does not overwrite it."""
+        self.writer.retry_write(partial(evidence.set_aside, self.task, self.entry.attempt))
 
-    def left(self) -> float:
-        """Return the seconds that remain of the step's timeout."""
-        return self.task.waits.timeout - total_seconds(self.entry.tried) - (self.clock.now() - self.journal.started)
+    def retry_delay(self, ending: Ending) -> float | None:
+        """Return the seconds until the next attempt, `None` if the retry policy or the step's timeout allows none."""
+        took = total_seconds(self.entry.tried) + self.clock.now() - self.journal.started
+        left = self.task.waits.timeout - took
+        return retry_delay(self.task.retry, ending, attempt=self.entry.attempt, left=left)
 
-    def unbegun(self, ending: Ending) -> State:
-        """Return the state of an attempt that ended before it began."""
+    def ended_before_start(self, ending: Ending) -> State:
+        """Return the state of an attempt that ended before its workload was followed."""
         return replace(start(self.rules, self.clock.now()), ending=ending)

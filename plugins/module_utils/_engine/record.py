@@ -1,9 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The step record, `step.json`: rewritten at every phase change, so that an interrupted run shows the truth.
+"""The step record `step.json`: who writes it, its fields, and the task result that is made of it.
 
-Its form is the contract with the report; docs/evidence.md shows it.
+It is rewritten at every phase change, so that it is up to date when a run is interrupted. The report reads it;
+docs/evidence.md shows its schema.
 """
 
 from __future__ import annotations
@@ -31,11 +32,23 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 
 Record = dict[str, t.Any]
 SCHEMA = 1
+# Fields of the record that a task returns to Ansible.
+_RETURNED = (
+    *("outcome", "cause", "identity", "run_id", "workload", "phases"),
+    *("progress", "restarts", "attempt", "attempts", "log_tail"),
+)
+# Lines of the failing container's log that are printed; the result has more, the evidence all.
+_PRINTED = 20
+# What the step does meanwhile, for the message about evidence that cannot be written.
+FOLLOWING = "following goes on, and what is missing is read again from the kubelet when there is room"
+KEEPING = (
+    "the step has ended; its pods stay until the evidence is whole. After Ctrl-C the same command goes on from here"
+)
 
 
 @dataclass(kw_only=True)
 class Journal:
-    """Keeps one step's record on disk."""
+    """The record of one step, in memory and on disk."""
 
     task: Task
     started: float
@@ -45,7 +58,7 @@ class Journal:
         """Merge `changes` into the record and store it.
 
         Raises:
-            StorageError: it cannot be stored; the former one stays, and the next call stores these changes, too.
+            StorageError: it cannot be stored; the file stays as it was, and the next call stores these changes too.
         """
         self.fields.update(changes)
         record = self._record()
@@ -53,14 +66,14 @@ class Journal:
         return record
 
     def note(self, **changes: t.Any) -> Record:
-        """Merge `changes` into the record and store it if that can be done."""
+        """Merge `changes` into the record, and store it if there is room."""
         return self.task.storage.try_write(self.file, lambda: self.write(**changes)) or self._record()
 
     def _record(self) -> Record:
-        return self.task.mask.document({**self._first(), **self.fields})
+        return self.task.mask.document({**self._initial(), **self.fields})
 
-    def _first(self) -> Record:
-        """Return the record of a step of which nothing is known yet."""
+    def _initial(self) -> Record:
+        """Return the record of a step that has not started."""
         task = self.task
         return {
             "schema": SCHEMA,
@@ -102,8 +115,55 @@ class Journal:
         return self.task.evidence / "step.json"
 
 
+@dataclass(kw_only=True)
+class Writer:
+    """Writes the evidence of a step that must be on disk before the pods are removed.
+
+    With `waits_for_room` it waits while the disk is full, until `lost` returns that another controller has taken over.
+    It does not wait where pods stay anyway, nor before a rollback.
+    """
+
+    task: Task
+    clock: Clock
+    say: Callable[[str], None]
+    lost: Callable[[], bool] = lambda: False
+    waits_for_room: bool = True
+    _recorded: bool = field(default=False, init=False)
+
+    def report(self, at: float, meanwhile: str, *, every: float = REPEAT) -> None:
+        """Print what cannot be written, and what the step does `meanwhile`, at most once in `every` seconds."""
+        if message := self.task.storage.status_line(at, meanwhile, every=every):
+            self.say(f"{self.task.place}: {message}")
+
+    def wait(self, meanwhile: str = KEEPING) -> bool:
+        """Print why the step waits, and wait a moment; return whether to try again."""
+        if not self.waits_for_room or self.lost():
+            return False
+        self.report(self.clock.now(), meanwhile)
+        self.clock.sleep(RETRY)
+        return not self.lost()
+
+    def retry_write(self, write: Callable[[], t.Any], meanwhile: str = KEEPING) -> None:
+        """Write a part of the evidence as soon as there is room for it.
+
+        Raises:
+            StorageError: there is no room, and the writer does not wait for it.
+        """
+        self.task.storage.retry_write(self.task.evidence, write, partial(self.wait, meanwhile))
+
+    def record(self, journal: Journal, **fields: t.Any) -> Record:
+        """Write the record of a step that has ended; the first call waits for room."""
+        if not self._recorded:
+            with contextlib.suppress(StorageError):
+                self.retry_write(partial(journal.write, **fields))
+        self._recorded, record = True, journal.note(**fields)
+        if self.task.storage.error is None:
+            self.report(self.clock.now(), "")
+        return record
+
+
 def phases(state: State, finished: float | None) -> list[Record]:
-    """Return the phases entered, each ended by the next one."""
+    """Return the phases of the workload; each ends when the next one starts."""
     entered = sorted(state.phases.items(), key=lambda entry: entry[1])
     ends = [at for _, at in entered[1:]] + [finished]
     return [
@@ -113,7 +173,7 @@ def phases(state: State, finished: float | None) -> list[Record]:
 
 
 def course(state: State) -> Record:
-    """Return how far the program got, and how often it was started again."""
+    """Return the progress of the program and its number of restarts."""
     return {"progress": state.progress.to_record() if state.progress else None, "restarts": state.restarts}
 
 
@@ -161,7 +221,7 @@ def _finished(containers: list[Container]) -> str | None:
 
 
 def resources(records: list[Record], finished: float) -> dict[str, dict[str, float]]:
-    """Return what the pods asked for: `{resource: {requested: at the peak, seconds: request x seconds held}}`."""
+    """Return what the pods requested: `{resource: {requested: at the peak, seconds: request x seconds held}}`."""
     total: dict[str, dict[str, float]] = {}
     steps: list[tuple[float, str, float]] = []
     for pod in records:
@@ -171,10 +231,10 @@ def resources(records: list[Record], finished: float) -> dict[str, dict[str, flo
         for resource, amount in pod["requests"].items():
             row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
             row["seconds"] = round(row["seconds"] + amount * max(0.0, ended - begun), 3)
-            # Times have whole seconds: a pod that ended in the second it began in was there all the same.
+            # Times are in whole seconds: a pod that ended in its first second is counted too.
             steps += [(begun, resource, amount), (max(begun + 0.001, ended), resource, -amount)]
     held = dict.fromkeys(total, 0.0)
-    # Of changes at one moment what ends comes first: times have whole seconds, and a second try follows the first.
+    # Ends before starts at the same second: a second attempt follows the first.
     for _, resource, amount in sorted(steps, key=lambda step: (step[0], step[2])):
         held[resource] += amount
         total[resource]["requested"] = max(total[resource]["requested"], round(held[resource], 9))
@@ -186,80 +246,17 @@ def cause(found: Cause | None) -> Record | None:
     return found.to_record() if found else None
 
 
-# What a task returns to Ansible.
-_KEPT = (
-    *("outcome", "cause", "identity", "run_id", "workload", "phases"),
-    *("progress", "restarts", "attempt", "attempts", "log_tail"),
-)
-
-# Lines of the guilty container's log that are shown; the result has more, the evidence all.
-_SHOWN = 20
-
-
-def last_words(cause: Cause | None) -> list[str]:
-    """Return the end of the log of the container that is to blame: it may not be the one that was shown."""
+def log_tail_lines(cause: Cause | None) -> list[str]:
+    """Return the last lines of the failing container's log, with a heading."""
     if cause is None or not cause.log_tail:
         return []
-    return [f"last lines of {cause.object} ({cause.container}):", *(f"  {line}" for line in cause.log_tail[-_SHOWN:])]
+    return [f"last lines of {cause.object} ({cause.container}):", *(f"  {line}" for line in cause.log_tail[-_PRINTED:])]
 
 
 def result(record: Record, task: Task, *, changed: bool, msg: str, failed: bool = False, **more: t.Any) -> Record:
-    """Return the result of a step, `failed` set only when it is so."""
-    shown = {key: record.get(key) for key in _KEPT}
+    """Return the task result of a step; `failed` is a key of it only when it is true."""
+    shown = {key: record.get(key) for key in _RETURNED}
     base: Record = {"changed": changed, "msg": msg, "evidence": str(task.evidence), **shown, **more}
-    # `warnings` is a key of Ansible's own, printed in another place.
+    # Ansible gives `warnings` a meaning of its own.
     base["events"] = record["warnings"]
     return {**base, "failed": True} if failed else base
-
-
-# Evidence that must be on disk before what it tells of is removed: written as soon as there is room for it.
-FOLLOWING = "following goes on, and what is missing is read again from the kubelet when there is room"
-KEEPING = (
-    "the step has ended; its pods stay until the evidence is whole. After Ctrl-C the same command goes on from here"
-)
-
-
-@dataclass(kw_only=True)
-class Writer:
-    """Writes the evidence of a step; `lost` tells whether another controller has taken over.
-
-    Only while it is `patient` is room waited for: not where pods stay anyway, nor where another revision has to serve.
-    """
-
-    task: Task
-    clock: Clock
-    say: Callable[[str], None]
-    lost: Callable[[], bool] = lambda: False
-    patient: bool = True
-    _recorded: bool = field(default=False, init=False)
-
-    def tell(self, at: float, meanwhile: str, *, every: float = REPEAT) -> None:
-        """Say what cannot be written, and what is done `meanwhile`, when that is due."""
-        if said := self.task.storage.status_line(at, meanwhile, every=every):
-            self.say(f"{self.task.place}: {said}")
-
-    def wait(self, meanwhile: str = KEEPING) -> bool:
-        """Say why the step does not go on although it could, and wait a little; return whether to wait any longer."""
-        if not self.patient or self.lost():
-            return False
-        self.tell(self.clock.now(), meanwhile)
-        self.clock.sleep(RETRY)
-        return not self.lost()
-
-    def insist(self, write: Callable[[], t.Any], meanwhile: str = KEEPING) -> None:
-        """Write a part of the evidence as soon as there is room for it.
-
-        Raises:
-            StorageError: there is none, and it is not to be waited for.
-        """
-        self.task.storage.retry_write(self.task.evidence, write, partial(self.wait, meanwhile))
-
-    def record(self, journal: Journal, **fields: t.Any) -> Record:
-        """Write down how the step ended, for the first time as soon as there is room for it."""
-        if not self._recorded:
-            with contextlib.suppress(StorageError):
-                self.insist(partial(journal.write, **fields))
-        self._recorded, record = True, journal.note(**fields)
-        if self.task.storage.error is None:
-            self.tell(self.clock.now(), "")
-        return record

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One step from plan to ledger: lock, install or re-attach, follow, keep the evidence, uninstall."""
+"""The life of a step: decide, check, take the lock, decide again, then skip it or make its attempts (`execute`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 @dataclass(kw_only=True)
 class StepRun:
-    """Everything one step needs while it runs."""
+    """One run of a step."""
 
     task: Task
     draft: Draft
@@ -58,7 +58,7 @@ class StepRun:
 
     @cached_property
     def plan(self) -> Plan:
-        """What would be installed, rendered when it is first asked for; a step that is skipped does without.
+        """The rendered plan, made at its first use; a skipped step does not need one.
 
         Raises:
             InvalidInputError: a template refuses the values, or renders no workload or several.
@@ -66,63 +66,63 @@ class StepRun:
         return make_plan(self.task, self.draft, self.helm, self.kube)
 
     def decide(self) -> Decision:
-        """Return what is to be done now."""
+        """Return what to do with the step as the cluster is now."""
         return self._decide(self.installer.revisions())
 
     def _decide(self, stored: list[Release]) -> Decision:
         entries = self.ledger.read()
-        found = decide(self.task, self.draft.identity, entries, stored)
-        if CHANGED not in found.why:
-            return found
+        decision = decide(self.task, self.draft.identity, entries, stored)
+        if CHANGED not in decision.why:
+            return decision
         changed = what_changed(entries.get(self.task.step), self.task, self.draft)
-        return replace(found, why=found.why.replace(CHANGED, changed or CHANGED))
+        return replace(decision, why=decision.why.replace(CHANGED, changed or CHANGED))
 
     def run(self) -> Record:
-        """Bring the step to its end and return the task's result.
+        """Run the step to its end and return the task's result.
 
         Raises:
-            EksError: nothing was started, or the cluster stayed away; the workload, if any, goes on.
+            EksError: nothing was started, or the cluster stopped answering; the workload, if any, goes on.
         """
-        if stopped := cancellation.find(self.ledger, self.task.run_id):
-            return self._stopped(stopped)
+        if marker := cancellation.find(self.ledger, self.task.run_id):
+            return self._cancelled(marker)
         decision = self.decide()
         if decision.action == "skip" and not decision.uninstall:
             return self._skip(decision)
-        # Rendered by now: a template that refuses its values does so before anything is touched.
+        # This renders the plan: a template that refuses its values fails here, before any change.
         demand(self.kube, to_follow(self.plan.ref))
         self.check_secrets(decision)
         evidence.demand_room(self.task.evidence)
-        self.installer.demand_names()
-        self._acquire()
+        self.installer.demand_later_releases()
+        self._acquire_lock()
         try:
-            # What was true before the lock may have changed while waiting for it.
-            if stopped := cancellation.find(self.ledger, self.task.run_id):
-                return self._stopped(stopped)
-            return self._locked(self._decide(self.installer.revisions_at_rest()))
+            # The cluster may have changed while the lock was waited for.
+            if marker := cancellation.find(self.ledger, self.task.run_id):
+                return self._cancelled(marker)
+            return self._run_locked(self._decide(self.installer.revisions_at_rest()))
         finally:
             self.lock.release()
 
     def check_secrets(self, decision: Decision) -> None:
-        """Refuse a step whose Secrets could not be made, or that refers to one that is not there."""
+        """Refuse a step whose Secrets cannot be made, or that refers to a missing one."""
         if decision.action in ("install", "upgrade"):
             self.installer.secrets.check(self.plan, upgrade=decision.action == "upgrade")
 
-    def _acquire(self) -> None:
+    def _acquire_lock(self) -> None:
         try:
             self.lock.acquire(timeout=self.task.waits.lock, say=self.say)
         except AbsentError as error:
             where = f"namespace {self.task.namespace} on cluster {self.task.cluster}"
             raise AbsentError(f"{where}: not found. Create it, or correct the variable 'kube_namespace'.") from error
 
-    def _locked(self, decision: Decision) -> Record:
+    def _run_locked(self, decision: Decision) -> Record:
         if decision.uninstall or decision.rollback is not None:
             self.lock.ensure_held()
         self.installer.clear(decision)
         if decision.action == "skip":
             return self._skip(decision)
         if decision.action != "attach" and not decision.uninstall and decision.why != NOT_INSTALLED:
-            self.say(f"{self.task.place}: runs anew: {decision.why}")
-        if decision.action == "attach" and not self.installer.is_whole(self.plan, decision):
+            self.say(f"{self.task.place}: runs again: {decision.why}")
+        if decision.action == "attach" and not self.installer.is_complete(self.plan, decision):
             decision = self._without_workload(decision)
         self.execution = Execution(
             task=self.task,
@@ -136,10 +136,10 @@ class StepRun:
         return self.execution.run(decision)
 
     def _without_workload(self, decision: Decision) -> Decision:
-        """Return what to do with a release whose workload somebody deleted."""
-        why = "its workload is not there"
+        """Return what to do with a release whose workload is missing."""
+        why = "its workload is missing"
         if self.task.keep and decision.serving:
-            # Of a server other things may still be in use, such as the address of its Service.
+            # Other objects of a server may still be in use, such as its Service.
             return replace(decision, action="upgrade", why=why, settled=False)
         self.installer.uninstall()
         return Decision(action="install", why=why)
@@ -156,16 +156,16 @@ class StepRun:
             cancellation.note_skip(self.ledger, self.task.run_id)
         return result(record, self.task, changed=False, msg=f"skipped: {decision.why}", first_run=entry.run_id)
 
-    def _stopped(self, found: cancellation.Cancellation) -> Record:
-        """Begin nothing, because the run was stopped before it came to this step."""
+    def _cancelled(self, marker: cancellation.Cancellation) -> Record:
+        """Return the result of a step whose run was stopped before the step began."""
         task, now = self.task, self.clock.now()
         cancellation.acknowledge(self.ledger, task.run_id)
-        cause = Cause.of("StoppedBefore", f"Run/{task.run_id}", f"it was {found} before this step began")
+        cause = Cause.of("StoppedBefore", f"Run/{task.run_id}", f"it was {marker} before this step began")
         fields = {"outcome": "cancelled", "cause": cause.to_record(), "finished": iso(now)}
         record = Journal(task=task, started=now).note(**self.draft.about, **fields)
-        said = f"{task.place}: not begun: {cause}"
-        self.say(said)
-        return result(record, task, changed=False, msg=said, failed=True)
+        message = f"{task.place}: not begun: {cause}"
+        self.say(message)
+        return result(record, task, changed=False, msg=message, failed=True)
 
     def _on_loss(self, holder: str) -> None:
         if self.execution:

@@ -65,7 +65,7 @@ class Session:
             self._observer.follow_logs(state)
             settled = True
             if t.cast(Ending, state.ending).outcome == "ready":
-                self._writer.patient = False
+                self._writer.waits_for_room = False
         finally:
             self._observer.close(state, self._wait if settled else _never)
         for line in (*self._observer.console.drain(), *gaps(self._observer.logs.files())):
@@ -91,7 +91,7 @@ class Session:
             self._surroundings.look(state, change.at)
         if (state.phases, state.beat) != before:
             self._journal.note(phases=record.phases(state, None), **record.course(state))
-        self._writer.tell(change.at, FOLLOWING, every=self._rules.heartbeat)
+        self._writer.report(change.at, FOLLOWING, every=self._rules.heartbeat)
         return state
 
     def _pods(self) -> list[Document]:
@@ -116,7 +116,7 @@ class Session:
             tail = self._tail(found.object.rpartition("/")[2], found.container)
             state = replace(state, ending=replace(ending, cause=with_rank(found.with_log(tail))))
         with contextlib.suppress(StorageError):
-            self._writer.insist(partial(evidence.write_state, self._journal.task, state))
+            self._writer.retry_write(partial(evidence.write_state, self._journal.task, state))
         return state
 
     def drain(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:

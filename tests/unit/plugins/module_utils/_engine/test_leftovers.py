@@ -60,7 +60,7 @@ def follows(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
 
     def follow(attempt: Attempt) -> State:
         followed.append(attempt)
-        return attempt.unbegun(Ending(outcome="succeeded"))
+        return attempt.ended_before_start(Ending(outcome="succeeded"))
 
     monkeypatch.setattr(Attempt, "follow", follow)
     return followed
@@ -121,7 +121,7 @@ def test_a_retry_that_finds_no_room_leaves_no_ledger_that_says_retrying(
 
     def follow(attempt: Attempt) -> State:
         put(found, grace=30)
-        return attempt.unbegun(lost)
+        return attempt.ended_before_start(lost)
 
     monkeypatch.setattr(Attempt, "follow", follow)
     found = stage(tmp_path, clock, HELM, waits=Waits(leftover=60), retry=Retry(retries=3))
@@ -146,7 +146,7 @@ def test_who_keeps_a_pod_on_a_node_that_is_well_is_named(tmp_path: Path, clock: 
     put(found, grace=0, finalizers=["batch.kubernetes.io/job-tracking", "example.com/stays"])
     cause = found.run.run()["cause"]
     assert "old-1 on node node-7, which is ready." in cause["message"]
-    assert cause["remedy"] == "Whatever set its finalizers must remove them: example.com/stays."
+    assert cause["remedy"] == "The controller that set its finalizers must remove them: example.com/stays."
 
 
 @pytest.mark.parametrize(("limits", "reason"), [({"timeout": 300}, "Timeout"), ({"pending": 200}, "PendingTimeout")])

@@ -121,7 +121,7 @@ def test_a_clean_up_that_fails_does_not_hide_why_the_install_was_refused(tmp_pat
     found = stage(tmp_path, clock, {"install": Completed(1, "", refused), "uninstall": Completed(1, "", away)})
     with pytest.raises(CommandError, match="boom") as caught:
         found.run.run()
-    assert "release digits: not cleared away: helm uninstall digits: dial tcp: connection refused" in found.said
+    assert "release digits: not uninstalled: helm uninstall digits: dial tcp: connection refused" in found.said
     assert caught.value.details["outcome"] == "failed"
 
 
@@ -206,11 +206,11 @@ def test_a_helm_that_is_dead_is_not_waited_for_long(tmp_path: Path, clock: FakeC
 
 
 @pytest.mark.parametrize(
-    ("interrupted", "workload", "later", "whole"),
+    ("interrupted", "workload", "later", "complete"),
     [(True, True, False, True), (True, False, False, False), (True, True, True, False), (False, True, True, True)],
 )
-def test_what_a_dead_helm_left_is_taken_over_only_when_it_is_whole(
-    tmp_path: Path, clock: FakeClock, interrupted: bool, workload: bool, later: bool, whole: bool
+def test_the_release_of_a_dead_helm_is_taken_over_only_when_it_is_complete(
+    tmp_path: Path, clock: FakeClock, interrupted: bool, workload: bool, later: bool, complete: bool
 ) -> None:
     found = stage(tmp_path, clock, {})
     plan = found.run.plan
@@ -219,7 +219,7 @@ def test_what_a_dead_helm_left_is_taken_over_only_when_it_is_whole(
     if later:
         plan = replace(plan, manifest=(*plan.manifest, {"kind": "Ingress"}))
     decision = Decision(action="attach", why="", interrupted=interrupted)
-    assert found.run.installer.is_whole(plan, decision) is whole
+    assert found.run.installer.is_complete(plan, decision) is complete
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_cluster_that_is_away_once_helm_is_done_ends_nothing(
 
     def follow(attempt: Attempt) -> State:
         followed.append(attempt)
-        return attempt.unbegun(Ending(outcome="succeeded"))
+        return attempt.ended_before_start(Ending(outcome="succeeded"))
 
     monkeypatch.setattr(Attempt, "follow", follow)
     found = stage(tmp_path, clock, {"install": helm, "uninstall": Completed(0, "", "")})

@@ -68,7 +68,7 @@ def test_the_record_is_waited_for_and_the_former_one_stays_meanwhile(stage: Stag
 
 
 def test_where_pods_stay_or_another_revision_has_to_serve_nothing_is_waited_for(stage: Stage) -> None:
-    record = stage.writer(patient=False).record(stage.journal, outcome="failed")
+    record = stage.writer(waits_for_room=False).record(stage.journal, outcome="failed")
     assert (record["outcome"], stage.outcome(), stage.clock.slept) == ("failed", "running", [])
 
 
