@@ -66,7 +66,7 @@ def test_a_step_that_runs_or_waits_for_capacity_has_no_limit_by_default() -> Non
     assert [limits.STEP_LIMITS[name].default for name in named] == [0, 0, 0, 0]
     found = waits(params())
     assert (found.timeout, found.no_output, found.pending) == (math.inf, math.inf, math.inf)
-    assert found.patience == GracePeriods()
+    assert found.grace == GracePeriods()
     rules = t.cast(t.Any, Rules.__dataclass_fields__)
     assert (rules["timeout"].default, rules["pending_timeout"].default) == (math.inf, math.inf)
 
@@ -75,7 +75,7 @@ def test_zero_is_no_limit_for_each() -> None:
     found = waits(dict.fromkeys(limits.ALL, 0))
     seconds = (found.timeout, found.no_output, found.pending, found.heartbeat, found.lock, found.leftover, found.ready)
     assert set(seconds) == {math.inf}
-    assert set(vars(found.patience).values()) == {math.inf}
+    assert set(vars(found.grace).values()) == {math.inf}
 
 
 @pytest.mark.parametrize("name", limits.ALL)

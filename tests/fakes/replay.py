@@ -18,8 +18,8 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "changes"
 NAMES = sorted(path.stem for path in FIXTURES.glob("*.json"))
 Document = dict[str, t.Any]
 News = changes.WorkloadSeen | changes.WorkloadGone | changes.PodSeen | changes.PodGone | changes.EventSeen
-# Little patience, and no more than the recordings take.
-SHORT = GracePeriods(image=25.0, config=25.0, unschedulable=40.0, volume=30.0, doubtful=30.0, max_restarts=2)
+# Short grace periods: the recordings end soon.
+SHORT = GracePeriods(image=25.0, config=25.0, unschedulable=40.0, volume=30.0, failure=30.0, max_restarts=2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,7 @@ class GracePeriods:
     volume: float = limits.default("volume_grace")
     unschedulable: float = limits.default("unschedulable_grace")
     infeasible: float = limits.default("infeasible_grace")
-    doubtful: float = limits.default("failure_grace")
+    failure: float = limits.default("failure_grace")
     lost_rank: float = limits.default("lost_rank_grace")
     max_restarts: float = limits.default("max_restarts")
 

@@ -37,7 +37,7 @@ _LOOP_SECONDS = 600.0
 _FINAL = ("ErrImageNeverPull", "InvalidImageName")
 # What the kubelet puts before the words of the last try while it waits for the next: the same trouble is told once.
 _BACKS_OFF = re.compile(r'^Back-off pulling image "[^"]*": \w+: ')
-# Which patience a trouble deserves, by its category and, where that is too coarse, by its reason.
+# The grace period of a problem: by its category or, where that is too coarse, by its reason.
 _GRACES: Mapping[str, str] = {
     "image_pull": "image",
     "configuration": "config",
@@ -49,7 +49,7 @@ _GRACES: Mapping[str, str] = {
     "ClaimUnbound": "unschedulable",
     "VolumeClaim": "config",
     "VolumeSourceMissing": "config",
-    "WebhookUnreachable": "doubtful",
+    "WebhookUnreachable": "failure",
 }
 
 
@@ -63,9 +63,9 @@ class Snapshot:
     kind: Kind
     workload: Document | None
     pods: Mapping[str, Document]
-    fallen: tuple[Document, ...] = ()
+    failed_pods: tuple[Document, ...] = ()
     warnings: tuple[Document, ...] = ()
-    patience: GracePeriods = field(default_factory=GracePeriods)
+    grace: GracePeriods = field(default_factory=GracePeriods)
     after: float = 0.0
 
     @cached_property
@@ -84,13 +84,13 @@ def problems(scene: Snapshot) -> Iterator[Problem]:
         if scene.workload is None or scene.kind.current(scene.workload, pod):
             yield from _of_pod(pod, scene)
     for attempts in _in_vain(scene):
-        if len(attempts) > scene.patience.max_restarts:
+        if len(attempts) > scene.grace.max_restarts:
             yield _loop(attempts[-1], next(failures(attempts[-1])), len(attempts), scene)
     # Times of events have whole seconds.
     for event in (event for event in scene.warnings if events.seen(event) + 1 > scene.after):
         cause = refusal(event, scene) or mount(event, scene)
         if cause:
-            yield _problem(cause, scene.patience)
+            yield _problem(cause, scene.grace)
 
 
 def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
@@ -100,7 +100,7 @@ def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
     """
     found: dict[str, list[Document]] = {}
     # Of a server that is started again in new pods nobody else ever says that it is enough.
-    fallen = scene.fallen if scene.kind.serves else ()
+    fallen = scene.failed_pods if scene.kind.serves else ()
     ended = (pod for pod in scene.pods.values() if pod_view.phase(pod) == "Failed")
     for pod in sorted((*fallen, *ended), key=pod_view.created):
         ends = [ended_at(one) for one in failures(pod) if ran(one) < _LOOP_SECONDS]
@@ -111,19 +111,19 @@ def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
     return found.values()
 
 
-def doubts(subject: str, verdict: Verdict, patience: GracePeriods) -> Iterator[Problem]:
+def reported_failure(subject: str, verdict: Verdict, grace: GracePeriods) -> Iterator[Problem]:
     """Yield the failure that the workload reports and may still take back."""
     if verdict.reason and not verdict.final:
         cause = Cause.of(verdict.reason, subject, verdict.message)
-        yield Problem(key=f"doubt {verdict.reason}", grace=patience.doubtful, cause=cause)
+        yield Problem(key=f"doubt {verdict.reason}", grace=grace.failure, cause=cause)
 
 
-def _problem(cause: Cause, patience: GracePeriods) -> Problem:
+def _problem(cause: Cause, grace: GracePeriods) -> Problem:
     """Return the suspicion of a cause that may go away; its key outlives a change of words."""
-    grace = _GRACES.get(cause.reason) or _GRACES[cause.category]
+    kind = _GRACES.get(cause.reason) or _GRACES[cause.category]
     # Whichever pod it is: they wait for the same nodes.
     subject = "" if cause.reason == "Unschedulable" else f" {cause.object}/{cause.container}"
-    return Problem(key=f"{cause.category}{subject}", grace=getattr(patience, grace), cause=cause)
+    return Problem(key=f"{cause.category}{subject}", grace=getattr(grace, kind), cause=cause)
 
 
 def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
@@ -131,10 +131,10 @@ def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
     message = pod_view.unschedulable(pod)
     if message:
         reason = patterns.reason_of(message, patterns.SCHEDULING, "Unschedulable")
-        yield _problem(Cause.of(reason, subject, message), scene.patience)
+        yield _problem(Cause.of(reason, subject, message), scene.grace)
     gone = None if scene.kind.serves else of_pod(pod, scene.about(pod))
     if gone:
-        yield Problem(key=f"gone {subject}", grace=scene.patience.doubtful, cause=gone[0])
+        yield Problem(key=f"gone {subject}", grace=scene.grace.failure, cause=gone[0])
     for container in pod_view.containers(pod):
         yield from _of_container(pod, container, scene)
 
@@ -142,14 +142,14 @@ def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
 def _of_container(pod: Document, container: Container, scene: Snapshot) -> Iterator[Problem]:
     waiting = cannot_start(pod, container, scene.about(pod))
     if waiting:
-        found = _problem(waiting, scene.patience)
+        found = _problem(waiting, scene.grace)
         yield replace(found, grace=0.0) if container.reason in _FINAL and found.grace < math.inf else found
     if not container.ended or ended_at(container) < scene.after:
         return
     if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
         cause = of_instance(pod, container, scene.about(pod))
         yield Problem(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
-    if container.restarts > scene.patience.max_restarts and _loops(container):
+    if container.restarts > scene.grace.max_restarts and _loops(container):
         yield _loop(pod, container, container.restarts, scene)
 
 

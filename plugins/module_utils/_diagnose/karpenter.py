@@ -33,7 +33,7 @@ _SHOWN = 300
 _RECENT = 300.0
 
 
-def on_the_way(pods: Sequence[Document], around: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
+def explain(pods: Sequence[Document], around: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
     """Yield a sentence about the nodes that Karpenter brings for `pods`, or about why it brings none."""
     claims = [claim for claim in around if claim["kind"] == "NodeClaim" and _comes(claim) and _fits(claim, pods)]
     if claims:

@@ -165,7 +165,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
     record = writer.record(journal, **session.summary(state, finished), finished=iso(finished))
-    said = f"{ref}: {ending.told(human(finished - started))}"
+    said = f"{ref}: {ending.describe(human(finished - started))}"
     told(said)
     return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
 

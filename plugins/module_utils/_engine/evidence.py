@@ -195,7 +195,7 @@ def _steps(file: Path) -> list[Step]:
 
 def _step(task: Task) -> Step:
     """Return the step as `pipeline.yaml` says it; what has no value there is left out."""
-    waits, patience = task.waits, task.waits.patience
+    waits, grace = task.waits, task.waits.grace
     here = task.evidence.name
     said: Step = {
         "name": task.step,
@@ -214,14 +214,14 @@ def _step(task: Task) -> Step:
         "no_output_timeout": waits.no_output,
         "pending_timeout": waits.pending,
         "ready_timeout": waits.ready,
-        "image_pull_grace": patience.image,
-        "config_grace": patience.config,
-        "volume_grace": patience.volume,
-        "unschedulable_grace": patience.unschedulable,
-        "infeasible_grace": patience.infeasible,
-        "failure_grace": patience.doubtful,
-        "lost_rank_grace": patience.lost_rank,
-        "max_restarts": patience.max_restarts,
+        "image_pull_grace": grace.image,
+        "config_grace": grace.config,
+        "volume_grace": grace.volume,
+        "unschedulable_grace": grace.unschedulable,
+        "infeasible_grace": grace.infeasible,
+        "failure_grace": grace.failure,
+        "lost_rank_grace": grace.lost_rank,
+        "max_restarts": grace.max_restarts,
     }
     return {
         key: _whole(value) if STEP_KEYS[key].kind is int else value for key, value in said.items() if value is not None

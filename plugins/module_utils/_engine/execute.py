@@ -36,7 +36,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.record import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._follow.deadlines import overdue
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import staying, still_running
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import still_running, unfinished
 from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import taken_over
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import GOOD, Ending, Rules, State, start
@@ -201,7 +201,7 @@ class Execution:
         took, cause = human(now - attempt.journal.started), t.cast(Cause, ending.cause)
         for line in log_tail_lines(cause):
             self.say(line)
-        self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.told(took)}")
+        self.say(f"{task.place}: attempt {number} of {task.retry.retries + 1} {ending.describe(took)}")
         attempt.record(self._uninstall(state, attempt))
         attempt.set_evidence_aside()
         # Draining its pods may have taken longer than the delay.
@@ -234,7 +234,7 @@ class Execution:
                 state = self._uninstall(state, attempt)
         ending = t.cast(Ending, state.ending)
         record = attempt.record(state)
-        message = f"{self.plan.ref}: {ending.told(human(finished - attempt.journal.started))}"
+        message = f"{self.plan.ref}: {ending.describe(human(finished - attempt.journal.started))}"
         for line in log_tail_lines(ending.cause):
             self.say(line)
         self.say(message)
@@ -263,7 +263,7 @@ class Execution:
         """Uninstall the release; pods that still run are drained: they may log, or save a checkpoint."""
         outcome, live = t.cast(Ending, state.ending).outcome, state.live.values()
         # After a failure, pods on a lost node are not waited for.
-        left = staying(live) if outcome == "timed_out" else still_running(live) if outcome == "failed" else []
+        left = unfinished(live) if outcome == "timed_out" else still_running(live) if outcome == "failed" else []
         remove = partial(self.installer.remove, object_names(self.plan.manifest))
         if left:
             return attempt.session.drain(state, left, remove)
@@ -323,8 +323,8 @@ class Attempt:
             plan.kind,
             plan.ref.name,
             started=started,
-            earlier=total_seconds(tried),
-            placed=had_node(tried),
+            earlier_seconds=total_seconds(tried),
+            had_nodes=had_node(tried),
             serves=self.entry.serving is not None,
         )
         attached = self.decision.action == "attach"

@@ -16,7 +16,7 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import named, patience
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import grace_seconds, pod_names
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -73,7 +73,7 @@ class Leftovers:
         self._pods = [pod for query in self._queries for pod in listing.pods(self._kube, query) if _blocks(pod)]
         now = self._clock.now()
         # When its containers have ended, the kubelet deletes a pod once more with a grace period of 0.
-        self._grace = max(self._grace, patience(self._pods))
+        self._grace = max(self._grace, grace_seconds(self._pods))
         if self._pods and now - self._last_line >= _LINE_INTERVAL:
             self._last_line = now
             self._say(f"waiting for {self._what()} of an earlier attempt or step to go away: {self._why()}")
@@ -118,7 +118,7 @@ class Leftovers:
     def _why(self) -> str:
         beyond = self._waited - self._grace
         if beyond < 0:
-            return f"{named(self._pods)}; their grace period allows {human(-beyond)} more"
+            return f"{pod_names(self._pods)}; their grace period allows {human(-beyond)} more"
         limited = self._limit < math.inf
         until = f"at most {human(self._limit - beyond)} more (leftover_grace)" if limited else "without limit"
         return f"{self._places()}; their grace period is over, and the step waits {until}. {self._remedy()}"
@@ -141,7 +141,7 @@ class Leftovers:
         for pod in self._pods:
             by_node.setdefault(pod_view.node(pod) or "", []).append(pod)
         return "; ".join(
-            f"{named(pods)} on {_node_state(self._kube, node)}" if node else f"{named(pods)} on no node"
+            f"{pod_names(pods)} on {_node_state(self._kube, node)}" if node else f"{pod_names(pods)} on no node"
             for node, pods in list(by_node.items())[:_NAMED]
         )
 

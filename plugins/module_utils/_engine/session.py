@@ -18,9 +18,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence,
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import FOLLOWING, Journal, Writer
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.context import Context
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, staying
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, unfinished
 from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Observer, Target
-from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import doubtful_nodes, settle
+from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import nodes_to_check, settle
 from ansible_collections.mlops.eks.plugins.module_utils._follow.reducer import reduce
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending, Rules, State, start
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
@@ -41,7 +41,7 @@ class Session:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
         self._writer, self._clock, self._say = writer, writer.clock, writer.say
         self._observer = Observer(kube, target, self._clock, progress=rules.progress is not None)
-        self._surroundings = Context(kube, self._observer.put)
+        self._context = Context(kube, self._observer.put)
         # What was written after the end, by pods that were let go.
         self._late: dict[Instance, LogFile] = {}
 
@@ -60,8 +60,8 @@ class Session:
                 if state.ending:
                     break
             state = settle(state, self._pods(), self._rules)
-            if suspects := doubtful_nodes(state):
-                state = settle(state, [], self._rules, nodes=self._surroundings.nodes(suspects))
+            if suspects := nodes_to_check(state):
+                state = settle(state, [], self._rules, nodes=self._context.nodes(suspects))
             self._observer.follow_logs(state)
             settled = True
             if t.cast(Ending, state.ending).outcome == "ready":
@@ -79,7 +79,7 @@ class Session:
         return self._writer.wait()
 
     def _one(self, state: State, change: changes.Change) -> State:
-        before = (state.phases, state.beat)
+        before = (state.phases, state.heartbeat_at)
         more = self._observer.waiting
         state, lines = reduce(state, change, self._rules, more=more)
         # A job's own words come before ours about it.
@@ -87,9 +87,9 @@ class Session:
             self._say(line)
         self._observer.follow_logs(state, change)
         # Twice within what an explanation waits; a thousand pods that start at once need not be gone through each time.
-        if isinstance(change, changes.Tick | changes.Wrote) and not state.ending:
-            self._surroundings.look(state, change.at)
-        if (state.phases, state.beat) != before:
+        if isinstance(change, changes.Tick | changes.LogActivity) and not state.ending:
+            self._context.fetch(state, change.at)
+        if (state.phases, state.heartbeat_at) != before:
             self._journal.note(phases=record.phases(state, None), **record.course(state))
         self._writer.report(change.at, FOLLOWING, every=self._rules.heartbeat)
         return state
@@ -102,7 +102,7 @@ class Session:
         path = collection("v1", "pods", self._kube.namespace)
         # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
         pods = listing.pods(self._kube, {**selector, "resourceVersion": "0"})
-        unsure = list(map(pod_view.name, staying(pods)))
+        unsure = list(map(pod_view.name, unfinished(pods)))
         if len(unsure) > _FEW:
             return listing.pods(self._kube, selector)
         newest = {name: self._kube.get(f"{path}/{name}") for name in unsure}
@@ -177,10 +177,10 @@ def _never() -> bool:
 
 def _uncounted(state: State) -> Iterator[str]:
     """Yield what is not in the record, as it is too much."""
-    if state.dropped:
-        yield f"{state.dropped} older warnings were not kept"
-    if state.forgotten:
-        yield f"{state.forgotten} pods that went earlier are not listed; their logs are in the evidence"
+    if state.dropped_warnings:
+        yield f"{state.dropped_warnings} older warnings were not kept"
+    if state.dropped_pods:
+        yield f"{state.dropped_pods} pods that went earlier are not listed; their logs are in the evidence"
 
 
 def _restarts(entry: tuple[Instance, LogFile]) -> int:

@@ -22,7 +22,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.leftovers import
     find_orphans,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run_secrets import remove_all
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, of_release
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, release_selector
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release, revisions
 from ansible_collections.mlops.eks.plugins.module_utils._kube import listing
@@ -152,7 +152,7 @@ class Stop:
         """Return the pods of a Helm release, whose evidence is begun."""
         # A controller that no longer follows may have left a Helm at work.
         await_helm(partial(revisions, self.kube, name), clock=self.clock, say=self.say)
-        selector, where = of_release(name), kept.directory / name
+        selector, where = release_selector(name), kept.directory / name
         pods = listing.pods(self.kube, selector)
         self.say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
         log_store = replace(kept, directory=where / "logs")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What can happen to a step while it is followed. `at` is in seconds since the epoch."""
+"""The changes that an observer reports while a step is followed."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Something observed at a moment; alone it means that time has passed."""
+    """Something observed `at` seconds since the epoch."""
 
     at: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadSeen(Change):
-    """The workload as it is now."""
+    """The workload was created or changed; `entry` is the object now."""
 
     entry: Document
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadGone(Change):
-    """The workload was deleted, and not by this step."""
+    """The workload was deleted, but not by this step."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PodSeen(Change):
-    """One of its pods as it is now."""
+    """A pod was created or changed; `entry` is the object now."""
 
     entry: Document
 
 
 @dataclass(frozen=True, kw_only=True)
 class PodGone(Change):
-    """A pod was deleted; `entry` is how it looked last."""
+    """A pod was deleted; `entry` is its last state."""
 
     entry: Document
 
@@ -52,15 +52,15 @@ class EventSeen(Change):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(Change):
-    """The screen has lines to print."""
+class ConsoleOutput(Change):
+    """The console has log lines to print."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wrote(Change):
-    """Containers wrote to their logs since the last tick: last of all `pod`'s `line`.
+class LogActivity(Change):
+    """Containers wrote to their logs since the last tick; the last one was `line` of `pod`.
 
-    `lines` are the newest of the leader's, each with the moment its node noted; empty where nobody looks for progress.
+    `lines` are the leader's newest lines with their time stamps; empty when the step has no progress pattern.
     """
 
     pod: str
@@ -70,21 +70,21 @@ class Wrote(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class ContextSeen(Change):
-    """What is not watched, fetched while the step waits; each entry has its `kind`."""
+    """Objects that are not watched but fetched while the step waits; each entry has its `kind`."""
 
     entries: tuple[Document, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapacitySeen(Change):
-    """What nodes the cluster has and could have; without a capacity that cannot be known."""
+    """The nodes that the cluster has and can create; `None` when that cannot be known."""
 
     capacity: Capacity | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trouble(Change):
-    """The watch met an error and goes on."""
+class WatchError(Change):
+    """A watch failed; it is repeated."""
 
     message: str
 

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Fetches what is not watched, and only while it is needed: around a step that waits, and the nodes of one that failed.
+"""Fetches objects that are not watched: what explains why a step waits, and the nodes of a failed step.
 
-The rights to it are often missing, and half of it is of operators that may not be installed: what cannot be had is not
-asked for again, and there is just less to say.
+The identity often lacks the rights to them, and many are of operators that may not be installed. What is refused or not
+served is not requested again, and the explanation is less detailed.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import capacity, karpenter
 from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import CapacitySeen, ContextSeen
-from ansible_collections.mlops.eks.plugins.module_utils._follow.pending import questions, unjudged, waits
+from ansible_collections.mlops.eks.plugins.module_utils._follow.pending import capacity_interval, is_waiting, to_fetch
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import kueue
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 
-# Seconds between two looks, doubled while nothing changes: waiting silently costs no more than a few requests a minute.
-_SOONEST, _LATEST = 15.0, 60.0
-# Seconds between two looks at all nodes, once there are some that a pod may get.
-_SELDOM = 300.0
-# Seconds by which the first look comes before the first explanation, which then has it all.
+# Seconds between two fetches; the interval doubles while nothing changes.
+_INTERVAL, _MAX_INTERVAL = 15.0, 60.0
+# Seconds between two lists of all nodes, once a node may fit every pod.
+_CAPACITY_INTERVAL = 300.0
+# Seconds before the first explanation at which the first fetch starts.
 _AHEAD = 2.0
-# As long as a failed step waits for its nodes to be looked at, and how many of them are.
-_NODES_SECONDS = 5.0
-_NODES = 5
+# Seconds a failed step waits for its nodes, and how many nodes are fetched.
+_NODES_TIMEOUT = 5.0
+_MAX_NODES = 5
 
 
 class _Query(t.NamedTuple):
-    """A list: `namespace` is where it is, the step's own when empty, and `None` for what is in none.
+    """A list request. An empty `namespace` is the step's, `None` means objects without a namespace.
 
-    `older` are API versions that an older operator serves in place of `api_version`.
+    `older`: API versions that an older operator serves instead of `api_version`.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class _Query(t.NamedTuple):
     older: tuple[str, ...] = ()
 
 
-# The second of two is asked for only when there is an API for the first.
+# Where the API of the first query is missing, the others of its row are not sent.
 _QUERIES: dict[str, tuple[_Query, ...]] = {
     "queue": (_Query("Workload", kueue.API_VERSION, kueue.PLURAL, older=kueue.OLDER),),
     "groups": (_Query("Event", "v1", "events", fields=capacity.AUTOSCALER_EVENTS),),
@@ -64,45 +64,45 @@ _QUERIES: dict[str, tuple[_Query, ...]] = {
     ),
     "nodes": (
         _Query("NodeClaim", karpenter.API_VERSION, karpenter.PLURAL, namespace=None, older=karpenter.OLDER),
-        # Events of what is in no namespace are in this one.
+        # Events about objects without a namespace are in `default`.
         _Query("Event", "v1", "events", namespace="default", fields="involvedObject.kind=NodeClaim,type=Warning"),
     ),
 }
 
 
 class Context:
-    """Looks around in threads of its own; answers are handed to `deliver` as a change."""
+    """Fetches objects in threads of its own; `deliver` takes them as a change."""
 
     def __init__(self, kube: Kube, deliver: Callable[[ContextSeen | CapacitySeen], None]) -> None:
         self._kube, self._deliver = kube, deliver
         self._denied: set[_Query] = set()
-        # The version in which each was found.
+        # The API version that the cluster serves of each query.
         self._served: dict[_Query, str] = {}
-        # Whether the nodes may not be looked at.
-        self._blind = False
-        self._next, self._looked, self._pause = 0.0, 0.0, _SOONEST
+        self._nodes_denied = False
+        self._next_fetch, self._capacity_at, self._interval = 0.0, 0.0, _INTERVAL
         self._seen: frozenset[str] = frozenset()
         self._thread: threading.Thread | None = None
 
-    def look(self, state: State, at: float) -> None:
-        """Fetch what explains the waiting of `state`, now and then, without making anybody wait for it."""
-        if at < min(self._next, self._looked + _SOONEST) or (self._thread and self._thread.is_alive()):
+    def fetch(self, state: State, at: float) -> None:
+        """Start a thread that fetches what explains the waiting of `state`, if that is due."""
+        if at < min(self._next_fetch, self._capacity_at + _INTERVAL) or (self._thread and self._thread.is_alive()):
             return
-        if not waits(state, at + _AHEAD):
+        if not is_waiting(state, at + _AHEAD):
             return
-        wanted: list[_Query] = []
-        if at >= self._next:
-            wanted = [query for name in sorted(questions(state)) for query in self._open(name)]
-        nodes = not self._blind and at >= self._looked + unjudged(state, soon=_SOONEST, seldom=_SELDOM)
-        if not wanted and not nodes:
+        queries: list[_Query] = []
+        if at >= self._next_fetch:
+            queries = [query for name in sorted(to_fetch(state)) for query in self._allowed(name)]
+        capacity_due = self._capacity_at + capacity_interval(state, short=_INTERVAL, long=_CAPACITY_INTERVAL)
+        nodes = not self._nodes_denied and at >= capacity_due
+        if not queries and not nodes:
             return
-        self._next = max(self._next, at + _SOONEST) if wanted else self._next
-        self._looked = at if nodes else self._looked
-        fetch = functools.partial(self._fetch, wanted, at, nodes=nodes)
-        self._thread = threading.Thread(target=fetch, daemon=True, name="surroundings")
+        self._next_fetch = max(self._next_fetch, at + _INTERVAL) if queries else self._next_fetch
+        self._capacity_at = at if nodes else self._capacity_at
+        fetch = functools.partial(self._fetch, queries, at, nodes=nodes)
+        self._thread = threading.Thread(target=fetch, daemon=True, name="context")
         self._thread.start()
 
-    def _open(self, name: str) -> Iterable[_Query]:
+    def _allowed(self, name: str) -> Iterable[_Query]:
         first, *more = _QUERIES[name]
         return () if first in self._denied else (first, *(query for query in more if query not in self._denied))
 
@@ -113,17 +113,17 @@ class Context:
             return
         entries = tuple(entry for query in queries for entry in self._list(query))
         seen = frozenset(f"{one['metadata'].get('uid')} {one['metadata'].get('resourceVersion')}" for one in entries)
-        self._pause = _SOONEST if seen != self._seen else min(2 * self._pause, _LATEST)
-        self._seen, self._next = seen, at + self._pause
+        self._interval = _INTERVAL if seen != self._seen else min(2 * self._interval, _MAX_INTERVAL)
+        self._seen, self._next_fetch = seen, at + self._interval
         self._deliver(ContextSeen(at=at, entries=entries))
 
     def _capacity(self, at: float) -> capacity.Capacity | None:
         try:
             return capacity.read(self._kube, at)
         except ForbiddenError:
-            self._blind = True
+            self._nodes_denied = True
         except EksError:
-            # In a moment's trouble nobody can tell.
+            # The capacity is unknown until the next fetch.
             pass
         return None
 
@@ -132,7 +132,7 @@ class Context:
         try:
             for version in (served,) if served else (query.api_version, *query.older):
                 with contextlib.suppress(AbsentError):
-                    found = self._ask(query, version)
+                    found = self._request(query, version)
                     self._served[query] = version
                     return found
             self._denied.add(query)
@@ -142,7 +142,7 @@ class Context:
             return []
         return []
 
-    def _ask(self, query: _Query, api_version: str) -> list[Document]:
+    def _request(self, query: _Query, api_version: str) -> list[Document]:
         namespace = self._kube.namespace if query.namespace == "" else query.namespace
         params = {"fieldSelector": query.fields} if query.fields else None
         answer = self._kube.request("GET", collection(api_version, query.plural, namespace), params=params)
@@ -150,11 +150,13 @@ class Context:
         return [{**entry, "kind": query.kind} for entry in answer.get("items") or []]
 
     def nodes(self, names: Collection[str]) -> tuple[Document, ...]:
-        """Return these nodes and the warnings about them, as far as they can be had within a few seconds."""
+        """Return these nodes and the warnings about them, as far as they are fetched within a few seconds."""
         found: list[Document] = []
-        thread = threading.Thread(target=self._nodes, args=(sorted(names)[:_NODES], found), daemon=True, name="nodes")
+        thread = threading.Thread(
+            target=self._nodes, args=(sorted(names)[:_MAX_NODES], found), daemon=True, name="nodes"
+        )
         thread.start()
-        thread.join(_NODES_SECONDS)
+        thread.join(_NODES_TIMEOUT)
         return tuple(found)
 
     def _nodes(self, names: Iterable[str], found: list[Document]) -> None:
@@ -163,7 +165,7 @@ class Context:
                 node = self._kube.get(item("v1", "nodes", None, name))
             except EksError:
                 return
-            # A node that is gone is lost, whatever took it.
+            # `gone` marks a node that does not exist: it was lost.
             found.append({**(node or {"metadata": {"name": name}, "gone": True}), "kind": "Node"})
             about = f"involvedObject.kind=Node,involvedObject.name={name},type=Warning"
             found += self._list(_Query("Event", "v1", "events", namespace="default", fields=about))

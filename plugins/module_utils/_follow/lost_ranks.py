@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Ranks that wait for one that will never answer.
+"""Lost ranks: a job whose launcher waits for a rank that no longer exists.
 
-mpirun learns of a rank's end from the rank's own node. When the node went silent nobody tells it: the operator puts a
-new worker in the lost one's place, which mpirun does not know, and the job "runs" until somebody looks.
+mpirun learns of a rank's end from the rank's node. When that node is lost, mpirun gets no message. The operator creates
+a new worker, which mpirun does not know, and the job "runs" for ever.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rul
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 
-# Warnings by what they are about.
+# Warnings by the object they are about.
 _Subjects = Mapping[str, tuple[Document, ...]]
-# A worker created this many seconds after the launcher began is not one that it began with; clocks differ a little.
-_LATER = 5.0
+# A worker created this many seconds after the launcher started is a new one; clocks differ a little.
+_CLOCK_SKEW = 5.0
 _WHY = "The other ranks wait for it, and its successor cannot take its place."
 
 
 def find_lost_ranks(state: State, rules: Rules) -> Iterator[Problem]:
-    """Yield the loss of ranks that the running leader cannot do without; a line from any of them ends the doubt."""
+    """Yield a problem for each lost rank that the running leader waits for; new output restarts the grace period."""
     leader = rules.kind.leader(state.workload) if rules.kind.bound and state.workload is not None else None
-    began = _began(leader, state, rules)
-    if began is None:
+    started = _leader_started(leader, state, rules)
+    if started is None:
         return
     subjects = events.by_subject(state.warnings.values())
     for name, pod in sorted(state.pods.items()):
-        cause = None if rules.kind.role(pod) == leader else _loss(name, pod, state, began, subjects)
+        cause = None if rules.kind.role(pod) == leader else _loss(name, pod, state, started, subjects)
         if cause:
-            said = Cause.of(cause.reason, cause.object, f"{cause.message} {_WHY}")
-            yield Problem(key=f"rank lost {state.wrote}", grace=rules.patience.lost_rank, cause=said)
+            cause = Cause.of(cause.reason, cause.object, f"{cause.message} {_WHY}")
+            yield Problem(key=f"rank lost {state.output_at}", grace=rules.grace.lost_rank, cause=cause)
 
 
-def _began(leader: str | None, state: State, rules: Rules) -> float | None:
-    """Return when the leader that runs now began, `None` without one or where ranks can be replaced."""
+def _leader_started(leader: str | None, state: State, rules: Rules) -> float | None:
+    """Return when the running leader started; `None` without one, or where ranks can be replaced."""
     if leader is None:
         return None
     starts = [
@@ -54,17 +54,17 @@ def _began(leader: str | None, state: State, rules: Rules) -> float | None:
     return max(starts, default=None)
 
 
-def _loss(name: str, pod: Document, state: State, began: float, subjects: _Subjects) -> Cause | None:
-    """Return what took away the rank that the leader began with, `None` when it is still there."""
-    if pod_view.created(pod) > began + _LATER:
-        lost = state.former.get(name)
+def _loss(name: str, pod: Document, state: State, started: float, subjects: _Subjects) -> Cause | None:
+    """Return why the rank with which the leader started was lost, `None` when it still exists."""
+    if pod_view.created(pod) > started + _CLOCK_SKEW:
+        lost = state.replaced_pods.get(name)
     elif name in state.gone or pod_view.disruption(pod):
         lost = pod
     else:
         return None
-    whole = of_pod(lost, events.about_pod(subjects, lost)) if lost else None
-    if whole:
-        return whole[0]
+    disrupted = of_pod(lost, events.about_pod(subjects, lost)) if lost else None
+    if disrupted:
+        return disrupted[0]
     silent = any(event.get("reason") == "NodeNotReady" for event in subjects.get(f"Pod/{name}", ()))
     if silent:
         return Cause.of("NodeLost", f"Pod/{name}", "the node it was on was lost")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Threads that turn a cluster into a queue of changes: watches of workload, pods and events, and logs."""
+"""Threads that turn a cluster into a queue of changes: watches of the workload, its pods and events, and logs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.pool import STREAM
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import Secrets
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogStore, Sinks
 
-# Seconds between two ticks, and between two looks at the screen while a job floods its log.
+# Seconds between two ticks, and between two prints while a job floods its log.
 _TICK = 1.0
-_SCREEN = 0.1
+_PRINT_INTERVAL = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What is followed: the workload, which pods it has before its status names any, and its logs.
+    """What is followed: the workload, its pods and their logs.
 
-    They are kept as `keeping` says; `shown` says whose are printed.
+    `selectors` find the pods before the status of the workload names any; `shown` says whose logs are printed.
     """
 
     kind: Kind
@@ -52,12 +52,13 @@ class Observer:
         self._kube, self._target, self._clock = kube, target, clock
         self._queue: queue.SimpleQueue[changes.Change] = queue.SimpleQueue()
         self._exists = False
-        self.console = Console(lambda: self.put(changes.Output(at=clock.now())))
+        self.console = Console(lambda: self.put(changes.ConsoleOutput(at=clock.now())))
         self._activity = Activity(progress=progress)
         sinks = Sinks(console=self.console, activity=self._activity)
         self.logs = LogPool(kube, target.log_store, sinks, streams=target.streams)
         self._secrets = Secrets(kube, target.log_store.mask, self.console.note)
-        self._led = False
+        # Whether the workload was known at the last call of `follow_logs`.
+        self._workload_known = False
         self.selectors: tuple[Selector, ...] = ()
         self._watches: list[Watch] = []
 
@@ -69,7 +70,7 @@ class Observer:
         self._watch(collection("v1", "events", self._kube.namespace), {"fieldSelector": "type=Warning"}, self._on_event)
 
     def put(self, change: changes.Change) -> None:
-        """Add a change from outside, such as the loss of the lock."""
+        """Add a change, for example the loss of the lock."""
         self._queue.put(change)
 
     @property
@@ -78,34 +79,34 @@ class Observer:
         return not self._queue.empty()
 
     def changes(self) -> Iterator[changes.Change]:
-        """Yield changes for ever, a tick at least every second."""
+        """Yield changes without end; at least a tick every second."""
         ticked = self._clock.now()
         while True:
             now = self._clock.now()
             if now >= ticked + _TICK:
                 ticked = now
                 written = self._activity.take(now)
-                yield changes.Wrote(at=now, **written._asdict()) if written else changes.Tick(at=now)
+                yield changes.LogActivity(at=now, **written._asdict()) if written else changes.Tick(at=now)
                 continue
             try:
                 change = self._queue.get(timeout=ticked + _TICK - now)
             except queue.Empty:
                 continue
             yield change
-            if isinstance(change, changes.Output):
-                # The next flood of lines is looked at a little later, in one go.
-                threading.Event().wait(_SCREEN)
+            if isinstance(change, changes.ConsoleOutput):
+                # The lines of the next moment are printed together.
+                threading.Event().wait(_PRINT_INTERVAL)
 
     def follow_logs(self, state: State, change: Change | None = None) -> None:
-        """Read every container instance that has output: of the pod that changed, or of all without a change.
+        """Read the logs of the pod that changed; without a change, of all pods.
 
-        Whose log is printed is known when the workload is; until then nothing is read.
+        Nothing is read before the workload is known: it says whose log is printed.
         """
         if not isinstance(change, changes.PodSeen):
             self.logs.balance()
         known = state.workload is not None
-        if change is None or (known and not self._led):
-            self._led = known
+        if change is None or (known and not self._workload_known):
+            self._workload_known = known
             pods: list[Document] = list(state.live.values())
         else:
             pods = [change.entry] if known and isinstance(change, changes.PodSeen) else []
@@ -131,7 +132,7 @@ class Observer:
             self.logs.hurry(now)
 
     def _end_earlier(self, now: Instance) -> None:
-        """Read the instance before this one to its end, also when nobody saw it; those before it are gone."""
+        """Read the instance before this one to its end, also if it was never seen; older logs are deleted."""
         before = now._replace(restarts=now.restarts - 1)
         if before not in self.logs:
             self.logs.follow(before)
@@ -141,17 +142,17 @@ class Observer:
                 self.logs.give_up(older, "it was restarted twice before all of it was read")
 
     def _source(self, pod: Document, container: pod_view.Container, *, leads: bool) -> str | None:
-        """Return what the lines of a container are printed with: its pod's role, or its name where roles are alike."""
+        """Return the prefix of the printed lines: the pod's role, or its name where several pods have the same role."""
         if self._target.shown == "none" or (self._target.shown == "leader" and not leads):
             return None
         role = self._target.kind.role(pod)
-        # Pods of a plain Job have no role but perhaps an index.
+        # Pods of a plain Job have no role, perhaps an index.
         name = pod_view.name(pod) if role == "pod" or role.isdigit() else role
         main = next((entry["name"] for entry in pod["spec"].get("containers") or ()), "")
         return name if container.name == main else f"{name}/{container.name}"
 
     def close(self, state: State, wait: Callable[[], bool] = lambda: False) -> None:
-        """Stop watching, and read the logs to their ends; while they cannot be archived, `wait` tells how long."""
+        """Stop watching and read the logs to their ends; `wait` says whether to retry when archiving fails."""
         for watch in self._watches:
             watch.stop()
         ended = {
@@ -168,7 +169,7 @@ class Observer:
         watch.start()
 
     def _watch_pods(self, selectors: tuple[Selector, ...]) -> None:
-        """Watch what is not watched yet; what is not named any more had pods whose end is still to be seen."""
+        """Add watches for new selectors; the old ones stay until their pods have ended."""
         for selector in selectors:
             if selector not in self.selectors:
                 self.selectors = (*self.selectors, selector)
@@ -184,10 +185,10 @@ class Observer:
                 self._exists = False
                 self.put(changes.WorkloadGone(at=self._clock.now()))
             case "SYNCED" if not self._exists:
-                # It was created before anybody watches: a list without it says that it was deleted.
+                # The workload is created before the watch starts: if the first list lacks it, it was deleted.
                 self.put(changes.WorkloadGone(at=self._clock.now()))
             case "ERROR":
-                self._on_trouble(entry)
+                self._on_error(entry)
 
     def _on_pod(self, verb: Verb, entry: Document) -> None:
         match verb:
@@ -196,14 +197,14 @@ class Observer:
             case "GONE":
                 self.put(changes.PodGone(at=self._clock.now(), entry=entry))
             case "ERROR":
-                self._on_trouble(entry)
+                self._on_error(entry)
 
     def _on_event(self, verb: Verb, entry: Document) -> None:
         match verb:
             case "SEEN":
                 self.put(changes.EventSeen(at=self._clock.now(), entry=entry))
             case "ERROR":
-                self._on_trouble(entry)
+                self._on_error(entry)
 
-    def _on_trouble(self, entry: Document) -> None:
-        self.put(changes.Trouble(at=self._clock.now(), message=entry["message"]))
+    def _on_error(self, entry: Document) -> None:
+        self.put(changes.WatchError(at=self._clock.now(), message=entry["message"]))

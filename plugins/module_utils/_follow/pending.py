@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Why a step does not run yet, in one or two sentences with the numbers of whoever holds it back.
+"""Why a step does not run yet, in one or two sentences.
 
-It joins what is watched (pods, warnings) with what is fetched while a step waits: Kueue's Workloads, Karpenter's
-NodeClaims, claims and quotas. What could not be fetched is not spoken of.
+The reasons come from watched objects (pods, warnings) and from those fetched while a step waits: Kueue's Workloads,
+Karpenter's NodeClaims, PersistentVolumeClaims and quotas.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import kueue
 
-# A step that waits less than this many seconds needs no explanation.
-PATIENCE = 5.0
+# Seconds a step waits before the reason is printed.
+EXPLAIN_AFTER = 5.0
 _QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-# Events of a claim that say only that it waits for its pod.
+# Events of a claim that waits for its pod.
 _CLAIM_WAITS = ("WaitForFirstConsumer", "WaitForPodScheduled")
-_SENTENCES = 2
-# What the cluster autoscaler says about a pod: cluster-autoscaler/processors/status/eventing_scale_up_processor.go.
-_GROWS = {
+_MAX_SENTENCES = 2
+# Events of the cluster autoscaler: cluster-autoscaler/processors/status/eventing_scale_up_processor.go.
+_SCALE_UP = {
     "TriggeredScaleUp": "The cluster autoscaler makes a group larger",
     "NotTriggerScaleUp": "The cluster autoscaler adds no node",
 }
 
 
-def waits(state: State, at: float) -> bool:
+def is_waiting(state: State, at: float) -> bool:
     """Return whether the step, or a part of it, has been pending for a while."""
-    if not state.runs and at - state.turned >= PATIENCE:
+    if not state.running and at - state.running_since >= EXPLAIN_AFTER:
         return True
-    return any(at - pod_view.created(pod) >= PATIENCE for pod in _pending(state))
+    return any(at - pod_view.created(pod) >= EXPLAIN_AFTER for pod in _pending(state))
 
 
-def questions(state: State) -> frozenset[str]:
-    """Return what must be fetched to explain the waiting: any of `queue, nodes, groups, claims, quotas`."""
+def to_fetch(state: State) -> frozenset[str]:
+    """Return what to fetch to explain the waiting: any of `queue, nodes, groups, claims, quotas`."""
     pods, found = _pending(state), set()
     labels = ((state.workload or {}).get("metadata") or {}).get("labels") or {}
     if state.verdict.state == "suspended" or _QUEUE_LABEL in labels or any(map(pod_view.gates, pods)):
@@ -64,83 +64,84 @@ def questions(state: State) -> frozenset[str]:
 
 
 def why(state: State, rules: Rules) -> str:
-    """Return why the step waits, empty when nothing tells."""
-    scene = Snapshot(kind=rules.kind, workload=state.workload, pods=state.live, warnings=tuple(state.warnings.values()))
-    said: dict[str, None] = {}
-    for text in _sentences(state, scene):
-        said[sentence(text[:1].upper() + text[1:])] = None
-        if len(said) == _SENTENCES:
+    """Return why the step waits, empty when that is unknown."""
+    snapshot = Snapshot(
+        kind=rules.kind, workload=state.workload, pods=state.live, warnings=tuple(state.warnings.values())
+    )
+    sentences: dict[str, None] = {}
+    for text in _sentences(state, snapshot):
+        sentences[sentence(text[:1].upper() + text[1:])] = None
+        if len(sentences) == _MAX_SENTENCES:
             break
-    if not said and not state.live and state.workload is not None:
+    if not sentences and not state.live and state.workload is not None:
         return "No pod of it exists yet: its controller has not created any."
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def in_vain(state: State, rules: Rules) -> Iterator[Problem]:
-    """Yield that the step waits for what will not come: no node could run it, or Kueue gave it up."""
-    patience = rules.patience
-    for name, said in _hopeless(state):
-        if not state.runs:
-            # Whichever pod it is: one without a node is enough.
-            cause = Cause.of("NoMatchingNode", f"Pod/{name}", said)
-            yield Problem(key="no node", grace=patience.infeasible, cause=cause)
-    yield from _given_up(state, rules)
+def endless_waits(state: State, rules: Rules) -> Iterator[Problem]:
+    """Yield a problem when waiting cannot help: no node can ever run a pod, or Kueue deactivated the workload."""
+    for name, message in _unplaceable(state):
+        if not state.running:
+            # One key for all pods: one of them is enough.
+            cause = Cause.of("NoMatchingNode", f"Pod/{name}", message)
+            yield Problem(key="no node", grace=rules.grace.infeasible, cause=cause)
+    yield from _deactivated(state, rules)
 
 
 def infeasible(state: State, capacity: Capacity | None, rules: Rules) -> dict[str, str]:
-    """Return each pod without a node, with what keeps it from every one there is or could be, empty where it may wait.
+    """Return by pod without a node why no node, existing or possible, can run it; empty where one may.
 
-    Where one of its role had a node, there are such.
+    One may where a pod of the same role had a node.
     """
-    known = [*state.pods.values(), *state.former.values(), *state.fallen]
+    known = [*state.pods.values(), *state.replaced_pods.values(), *state.failed_pods]
     placed = {rules.kind.role(pod) for pod in known if pod_view.node(pod)}
     return {
-        name: "" if rules.placed or rules.kind.role(pod) in placed else keeps_from(pod, capacity)
+        name: "" if rules.had_nodes or rules.kind.role(pod) in placed else keeps_from(pod, capacity)
         for name, pod in state.live.items()
         if pod_view.unschedulable(pod)
     }
 
 
-def _hopeless(state: State) -> list[tuple[str, str]]:
-    """Return the pods that still have no node and that nothing could ever run, each with why."""
+def _unplaceable(state: State) -> list[tuple[str, str]]:
+    """Return the pods without a node that no node can ever run, each with the reason."""
     live = state.live
     return [
-        (name, said)
-        for name, said in state.infeasible.items()
-        if said and name in live and pod_view.unschedulable(live[name])
+        (name, message)
+        for name, message in state.infeasible.items()
+        if message and name in live and pod_view.unschedulable(live[name])
     ]
 
 
-def unjudged(state: State, *, soon: float, seldom: float) -> float:
-    """Return how many seconds after the last look at the nodes another one is due: infinite where no pod lacks one."""
+def capacity_interval(state: State, *, short: float, long: float) -> float:
+    """Return the seconds until the capacity must be fetched again: infinite when every pod has a node."""
     waiting = [name for name, pod in state.live.items() if pod_view.unschedulable(pod)]
     if not waiting:
         return math.inf
-    return seldom if all(state.infeasible.get(name) == "" for name in waiting) else soon
+    return long if all(state.infeasible.get(name) == "" for name in waiting) else short
 
 
-def _given_up(state: State, rules: Rules) -> Iterator[Problem]:
-    """Yield that Kueue lets the step wait for ever: only a person can activate its Workload again."""
-    # What was fetched while it waited is not fetched again once it runs.
-    waits_for_it = state.workload and state.around and not state.runs
-    if waits_for_it and (said := kueue.given_up(*_gates(state))):
-        cause = Cause.of("Deactivated", f"{rules.kind.kind}/{rules.name}", said)
-        yield Problem(key="deactivated", grace=rules.patience.doubtful, cause=cause)
+def _deactivated(state: State, rules: Rules) -> Iterator[Problem]:
+    """Yield a problem when Kueue deactivated the Workload: only a person can activate it again."""
+    # The context is not fetched again once the workload runs.
+    waiting = state.workload and state.context and not state.running
+    if waiting and (message := kueue.deactivated(*_queue_arguments(state))):
+        cause = Cause.of("Deactivated", f"{rules.kind.kind}/{rules.name}", message)
+        yield Problem(key="deactivated", grace=rules.grace.failure, cause=cause)
 
 
-def _sentences(state: State, scene: Snapshot) -> Iterator[str]:
+def _sentences(state: State, snapshot: Snapshot) -> Iterator[str]:
     pods = _pending(state)
     yield from _queued(state)
-    yield from _refused(state, scene)
-    for name, said in _hopeless(state)[:1]:
-        yield f"Pod/{name}: {said}"
+    yield from _refused(state, snapshot)
+    for name, message in _unplaceable(state)[:1]:
+        yield f"Pod/{name}: {message}"
     yield from _unscheduled(pods, len(state.live))
-    yield from _unbound(pods, state.around)
+    yield from _unbound(pods, state.context)
     if any(map(pod_view.unschedulable, pods)):
-        yield from karpenter.on_the_way(pods, state.around, scene.warnings)
-        yield from _grown(pods, state.around)
-    yield from _starting(pods, scene)
-    cause = not_ready(scene.pods, scene.warnings)
+        yield from karpenter.explain(pods, state.context, snapshot.warnings)
+        yield from _scale_ups(pods, state.context)
+    yield from _starting(pods, snapshot)
+    cause = not_ready(snapshot.pods, snapshot.warnings)
     if cause:
         yield f"{cause.object} is not ready: {cause.message}"
 
@@ -156,30 +157,30 @@ def _pending(state: State) -> list[Document]:
 def _queued(state: State) -> Iterator[str]:
     if state.workload is None:
         return
-    if held := kueue.gate(*_gates(state)):
-        yield held
+    if reason := kueue.why_held(*_queue_arguments(state)):
+        yield reason
     elif state.verdict.state == "suspended":
-        yield "it is suspended: whoever suspended it must let it go on"
+        yield "it is suspended and runs once it is resumed"
 
 
-def _gates(state: State) -> tuple[list[Document], Document, list[str]]:
-    """Return Kueue's Workloads, the workload they may stand in front of, and the uids of its pods."""
+def _queue_arguments(state: State) -> tuple[list[Document], Document, list[str]]:
+    """Return all of Kueue's Workloads, the followed workload, and the uids of its pods."""
     owners = [str(pod["metadata"].get("uid")) for pod in state.live.values()]
-    return [one for one in state.around if one["kind"] == "Workload"], state.workload or {}, owners
+    return [one for one in state.context if one["kind"] == "Workload"], state.workload or {}, owners
 
 
-def _refused(state: State, scene: Snapshot) -> Iterator[str]:
-    for event in reversed(scene.warnings):
-        cause = refusal(event, scene)
+def _refused(state: State, snapshot: Snapshot) -> Iterator[str]:
+    for event in reversed(snapshot.warnings):
+        cause = refusal(event, snapshot)
         if cause:
-            now = "; ".join(_used(state.around)) if cause.category == "quota" else ""
+            now = "; ".join(_quota_use(state.context)) if cause.category == "quota" else ""
             yield f"{cause.object}: {cause.reason}: {cause.message.rstrip('.')}{f'; now {now}' if now else ''}"
             return
 
 
-def _used(around: tuple[Document, ...]) -> Iterator[str]:
-    """Return what of each full quota is used now."""
-    for quota in around:
+def _quota_use(context: tuple[Document, ...]) -> Iterator[str]:
+    """Yield what is used of each quota."""
+    for quota in context:
         if quota["kind"] != "ResourceQuota":
             continue
         status = quota.get("status") or {}
@@ -189,9 +190,9 @@ def _used(around: tuple[Document, ...]) -> Iterator[str]:
 
 
 def _unscheduled(pods: list[Document], total: int) -> Iterator[str]:
-    found = Counter(pod_view.unschedulable(pod) or "" for pod in pods)
-    found.pop("", None)
-    for message, count in found.most_common(1):
+    messages = Counter(pod_view.unschedulable(pod) or "" for pod in pods)
+    messages.pop("", None)
+    for message, count in messages.most_common(1):
         yield f"{_pods(count, total)} no node: {message}"
     gated = [pod for pod in pods if pod_view.gates(pod)]
     if gated:
@@ -199,14 +200,14 @@ def _unscheduled(pods: list[Document], total: int) -> Iterator[str]:
         yield f"{_pods(len(gated), total)} scheduling gates: {names}"
 
 
-def _grown(pods: list[Document], around: tuple[Document, ...]) -> Iterator[str]:
-    """Yield what the cluster autoscaler said last about one of our pods."""
+def _scale_ups(pods: list[Document], context: tuple[Document, ...]) -> Iterator[str]:
+    """Yield the last message of the cluster autoscaler about one of our pods."""
     names = set(map(pod_view.name, pods))
-    said = [one for one in around if one["kind"] == "Event" and one.get("reason") in _GROWS]
-    ours = [one for one in said if one["involvedObject"].get("name") in names]
+    scale_ups = [one for one in context if one["kind"] == "Event" and one.get("reason") in _SCALE_UP]
+    ours = [one for one in scale_ups if one["involvedObject"].get("name") in names]
     for event in sorted(ours, key=events.seen)[-1:]:
         text = str(event.get("message") or "")
-        yield f"{_GROWS[str(event['reason'])]}: {text.partition(': ')[2] or text}"
+        yield f"{_SCALE_UP[str(event['reason'])]}: {text.partition(': ')[2] or text}"
 
 
 def _pods(count: int, total: int) -> str:
@@ -216,40 +217,40 @@ def _pods(count: int, total: int) -> str:
     return f"{count} of {total} pods {'has' if count == 1 else 'have'}"
 
 
-def _unbound(pods: list[Document], around: tuple[Document, ...]) -> Iterator[str]:
+def _unbound(pods: list[Document], context: tuple[Document, ...]) -> Iterator[str]:
     wanted = {name for pod in pods for name in pod_view.claims(pod)}
-    said = {
+    claim_events = {
         str(event["involvedObject"].get("name")): event
-        for event in around
+        for event in context
         if event["kind"] == "Event" and event["involvedObject"].get("kind") == "PersistentVolumeClaim"
     }
-    for claim in around:
+    for claim in context:
         name = str(claim["metadata"].get("name"))
         if claim["kind"] != "PersistentVolumeClaim" or name not in wanted or claim["status"].get("phase") == "Bound":
             continue
-        event = said.get(name) or {}
+        event = claim_events.get(name) or {}
         if event.get("reason") in _CLAIM_WAITS:
             continue
         storage = claim["spec"].get("storageClassName") or "none"
-        yield f"claim {name} (storage class {storage}) is not bound: {event.get('message') or 'nobody says why'}"
+        yield f"claim {name} (storage class {storage}) is not bound: {event.get('message') or 'no event says why'}"
 
 
-def _starting(pods: list[Document], scene: Snapshot) -> Iterator[str]:
+def _starting(pods: list[Document], snapshot: Snapshot) -> Iterator[str]:
     placed = [pod for pod in pods if pod_view.node(pod) and not pod_view.unschedulable(pod)]
-    said = [*_blocked(placed, scene)] or [*_initializing(placed)]
-    if placed and not said:
-        said = [f"{_pods(len(placed), len(scene.pods))} a node; images and volumes are being prepared"]
-    yield from said
+    sentences = [*_blocked(placed, snapshot)] or [*_initializing(placed)]
+    if placed and not sentences:
+        sentences = [f"{_pods(len(placed), len(snapshot.pods))} a node; images and volumes are being prepared"]
+    yield from sentences
 
 
-def _blocked(pods: list[Document], scene: Snapshot) -> Iterator[str]:
+def _blocked(pods: list[Document], snapshot: Snapshot) -> Iterator[str]:
     for pod in pods:
         for container in pod_view.containers(pod):
-            cause = cannot_start(pod, container, scene.about(pod))
+            cause = cannot_start(pod, container, snapshot.about(pod))
             if cause:
                 yield f"{cause.object} ({container.name}) cannot start: {cause.reason}: {cause.message}"
-    for event in reversed(scene.warnings):
-        cause = mount(event, scene)
+    for event in reversed(snapshot.warnings):
+        cause = mount(event, snapshot)
         if cause:
             yield f"{cause.object} waits for a volume: {cause.reason}: {cause.message}"
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step is judged by and what is known of its workload: the data of the reducer."""
+"""The data of the reducer: the rules that end a step, and what is known of its workload."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Phase = t.Literal["queued", "pulling", "running", "finishing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What ends the step. Times in seconds, infinite where there is no limit; `started` since the epoch.
+    """What ends the step. Limits in seconds, infinite where there is none; `started` in seconds since the epoch.
 
-    `earlier` is what earlier attempts of the step took: `timeout` covers them all. `placed` says that one of them had
-    nodes, so that there are such.
+    `earlier_seconds`: how long earlier attempts of the step took; `timeout` covers all attempts.
+    `had_nodes`: an earlier attempt had nodes, so the cluster has or can create nodes that fit.
     """
 
     kind: Kind
@@ -38,80 +38,96 @@ class Rules:
     ready_timeout: float = math.inf
     no_output_timeout: float = limits.default("no_output_timeout")
     pending_timeout: float = limits.default("pending_timeout")
-    earlier: float = 0.0
-    placed: bool = False
+    earlier_seconds: float = 0.0
+    had_nodes: bool = False
     progress: re.Pattern[str] | None = None
     heartbeat: float = limits.default("heartbeat")
-    patience: GracePeriods = field(default_factory=GracePeriods)
+    grace: GracePeriods = field(default_factory=GracePeriods)
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """How the step ended; `note` is what a good end does not prove."""
+    """How the step ended. `note` says what a success does not prove."""
 
     outcome: Outcome
     cause: Cause | None = None
     note: str = ""
 
-    def told(self, took: str) -> str:
-        """Return the ending in one line; `took` is how long the step took."""
+    def describe(self, duration: str) -> str:
+        """Return the ending in one line; `duration` is how long the step took."""
         note, cause = f" ({self.note})" if self.note else "", f": {self.cause}" if self.cause else ""
-        return f"{self.outcome} after {took}{note}{cause}"
+        return f"{self.outcome} after {duration}{note}{cause}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """Everything known of the workload so far.
+    """Everything known of the workload so far. Times in seconds since the epoch.
 
-    `pods` maps names to the last view of every pod ever seen; `gone` names the deleted ones, `former` has the pods
-    whose names others took over, `fallen` those that had failed when they were deleted, as they were then. `since` maps
-    the key of each present suspicion to when it was first seen. `judged` is since when the verdict is what it is.
-    `phases` maps each phase entered to its start. `held` are events that may turn out to be ours.
-    `dropped` counts warnings, `forgotten` pods that are gone, which are too many to be kept. `around` is what was
-    fetched of the surroundings; `infeasible` maps each pod without a node to what keeps it from every one, empty where
-    that is worth waiting for; `why` is why the step waits, `told` what was last said of it, when it was `explained`.
-    `runs` says whether the workload runs, since `turned`; `wrote` is when any container wrote last, `last_line` its pod
-    and words; `beat` when the last heartbeat was. `restarts` counts what was started again, `replaced` the part of it
-    that pods of the same name made unseen; `accidents` are those that were told. `deleted` is when the workload went
-    away, from which on only its pods' last words are waited for.
+    Objects:
+        pods: by name, the last view of every pod seen.
+        gone: names in `pods` that were deleted.
+        replaced_pods: by name, the last view of each pod before another pod took its name.
+        failed_pods: pods that had failed when they were deleted, as they were before.
+        warnings: warning events about the workload, by `events.identify`.
+        unassigned_events: events that may be about pods not seen yet.
+        dropped_warnings, dropped_pods: how many are no longer kept because there were too many.
+        context: objects fetched to explain the waiting, or the nodes of a failed workload.
+    Diagnosis:
+        problem_since: by the key of each current problem, when it was first seen.
+        problem: the cause of the oldest current problem.
+        infeasible: by each pod without a node, why no node can ever run it; empty where one may.
+        why: why the step waits. `explanation`: the last such reason that was printed, at `explained_at`.
+    Progress:
+        verdict_since: since when `verdict.state` is the same.
+        phases: by each phase entered, its start.
+        running: whether the workload runs; `running_since`: when that changed last.
+        output_at, last_line: when a container wrote last; the pod and its line.
+        progress_at: when `progress` changed last.
+        restarts: all restarts; `past_restarts` the part of pods that are no longer in `pods`.
+        incidents: how many failures were printed while the workload went on.
+    Printing:
+        summary, watch_error: the last ones printed.
+        printed_at, heartbeat_at: when a line, and a heartbeat, was printed last.
+    End:
+        deleted_at: when the workload was deleted; from then on only the end of its pods is awaited.
     """
 
     workload: Document | None = None
     pods: Mapping[str, Document] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
-    former: Mapping[str, Document] = field(default_factory=dict)
-    fallen: tuple[Document, ...] = ()
+    replaced_pods: Mapping[str, Document] = field(default_factory=dict)
+    failed_pods: tuple[Document, ...] = ()
     warnings: Mapping[str, Document] = field(default_factory=dict)
-    held: tuple[Document, ...] = ()
-    dropped: int = 0
-    forgotten: int = 0
-    since: Mapping[str, float] = field(default_factory=dict)
-    suspect: Cause | None = None
-    around: tuple[Document, ...] = ()
+    unassigned_events: tuple[Document, ...] = ()
+    dropped_warnings: int = 0
+    dropped_pods: int = 0
+    context: tuple[Document, ...] = ()
+    problem_since: Mapping[str, float] = field(default_factory=dict)
+    problem: Cause | None = None
     infeasible: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
-    told: str = ""
-    explained: float = 0.0
+    explanation: str = ""
+    explained_at: float = 0.0
     verdict: Verdict = PENDING
-    judged: float = 0.0
+    verdict_since: float = 0.0
     phases: Mapping[Phase, float] = field(default_factory=dict)
-    summary: str = ""
-    trouble: str = ""
-    spoke: float = 0.0
-    beat: float = 0.0
-    runs: bool = False
-    replaced: int = 0
-    incidents: int = 0
-    restarts: int = 0
-    turned: float = 0.0
-    wrote: float = 0.0
+    running: bool = False
+    running_since: float = 0.0
+    output_at: float = 0.0
     last_line: tuple[str, str] | None = None
     progress: Progress | None = None
-    progressed: float = 0.0
-    began: float = 0.0
-    deleted: float | None = None
+    progress_at: float = 0.0
+    restarts: int = 0
+    past_restarts: int = 0
+    incidents: int = 0
+    summary: str = ""
+    watch_error: str = ""
+    printed_at: float = 0.0
+    heartbeat_at: float = 0.0
+    followed_since: float = 0.0
+    deleted_at: float | None = None
     ending: Ending | None = None
 
     @property
@@ -122,4 +138,4 @@ class State:
 
 def start(rules: Rules, at: float) -> State:
     """Return the state before anything was observed."""
-    return State(phases={"queued": rules.started}, spoke=at, beat=at, turned=at, began=at)
+    return State(phases={"queued": rules.started}, printed_at=at, heartbeat_at=at, running_since=at, followed_since=at)

@@ -158,7 +158,8 @@ def disruption(pod: Document) -> Disruption | None:
     """Return what took the pod off its node, or `None` while nothing did."""
     status, target = pod.get("status") or {}, condition(pod, "DisruptionTarget") or {}
     at, ready, reason = _since(target), condition(pod, "Ready") or {}, str(target.get("reason") or "")
-    if reason == _TAINTED and _heard_from(ready):
+    if reason == _TAINTED and (ready.get("status") == "True" or ready.get("reason")):
+        # The kubelet still answers, so the node is not lost.
         reason = "TaintEviction"
     if ready.get("status") == "False" and (at is None or reason in _LOST):
         # Of a silent node its pods are said to be unready long before they are deleted.
@@ -173,12 +174,14 @@ def disruption(pod: Document) -> Disruption | None:
     return Disruption("NodeLost" if reason in _LOST else reason, str(target.get("message") or said), at)
 
 
-def _heard_from(ready: Document) -> bool:
-    """Return whether the kubelet wrote this condition `Ready`: of a silent node it is set to false without a reason.
+def node_is_silent(pod: Document) -> bool:
+    """Return whether the pod's node was lost or does not answer: then Ready is false without a reason.
 
-    Source: pkg/controller/util/node/controller_utils.go, MarkPodsNotReady.
+    The kubelet always gives a reason. Source: pkg/controller/util/node/controller_utils.go, MarkPodsNotReady.
     """
-    return ready.get("status") == "True" or bool(ready.get("reason"))
+    ready, found = condition(pod, "Ready") or {}, disruption(pod)
+    unready = ready.get("status") == "False" and not ready.get("reason")
+    return unready or (found is not None and found.reason == "NodeLost")
 
 
 def _since(found: Document) -> float | None:

@@ -44,7 +44,7 @@ class Waits:
     heartbeat: float = limits.default("heartbeat")
     lock: float = limits.default("lock_timeout")
     leftover: float = limits.default("leftover_grace")
-    patience: GracePeriods = field(default_factory=GracePeriods)
+    grace: GracePeriods = field(default_factory=GracePeriods)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +124,13 @@ def waits(params: Mapping[str, t.Any]) -> Waits:
         heartbeat=found["heartbeat"],
         lock=found.get("lock_timeout", limits.default("lock_timeout")),
         leftover=found.get("leftover_grace", limits.default("leftover_grace")),
-        patience=GracePeriods(
+        grace=GracePeriods(
             image=found["image_pull_grace"],
             config=found["config_grace"],
             volume=found["volume_grace"],
             unschedulable=found["unschedulable_grace"],
             infeasible=found["infeasible_grace"],
-            doubtful=found["failure_grace"],
+            failure=found["failure_grace"],
             lost_rank=found["lost_rank_grace"],
             max_restarts=found["max_restarts"],
         ),
@@ -143,26 +143,26 @@ def rules(
     name: str,
     *,
     started: float,
-    earlier: float = 0.0,
-    placed: bool = False,
+    earlier_seconds: float = 0.0,
+    had_nodes: bool = False,
     serves: bool = False,
 ) -> Rules:
-    """Return what workload `name` is judged by; `earlier` attempts took as many seconds, and perhaps had nodes.
+    """Return the rules for workload `name`; see `Rules` for `earlier_seconds` and `had_nodes`.
 
-    `serves` says that it was ready before, so that the time in which it must be ready again is limited.
+    `serves` says that it was ready before: the time until it is ready again is limited.
     """
     return Rules(
         kind=kind,
         name=name,
         started=started,
-        earlier=earlier,
-        placed=placed,
+        earlier_seconds=earlier_seconds,
+        had_nodes=had_nodes,
         timeout=task.waits.timeout,
         ready_timeout=task.waits.ready if serves else math.inf,
         no_output_timeout=task.waits.no_output,
         pending_timeout=task.waits.pending,
         heartbeat=task.waits.heartbeat,
-        patience=task.waits.patience,
+        grace=task.waits.grace,
         progress=task.progress,
         until=task.until,
         fail_on=task.fail_on,

@@ -19,7 +19,7 @@ API_VERSION, PLURAL = "kueue.x-k8s.io/v1beta2", "workloads"
 OLDER = ("kueue.x-k8s.io/v1beta1",)
 
 
-def gate(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
+def why_held(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
     """Return why Kueue holds the workload `entry` back, in one sentence with Kueue's own numbers.
 
     `owners` are more uids by which its Workloads may be known, such as those of its pods. `None` when Kueue has
@@ -29,9 +29,9 @@ def gate(workloads: Iterable[Document], entry: Document, owners: Collection[str]
     return next(filter(None, map(_why, _own(workloads, entry, owners))), None)
 
 
-def given_up(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
+def deactivated(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
     """Return why Kueue lets the workload `entry` wait until somebody activates it again, `None` when it does not."""
-    return next(filter(None, map(_deactivated, _own(workloads, entry, owners))), None)
+    return next(filter(None, map(_why_deactivated, _own(workloads, entry, owners))), None)
 
 
 def _own(workloads: Iterable[Document], entry: Document, owners: Collection[str]) -> list[Document]:
@@ -49,8 +49,8 @@ def _age(found: Document) -> tuple[str, str]:
 
 
 def _why(found: Document) -> str | None:
-    if deactivated := _deactivated(found):
-        return deactivated
+    if reason := _why_deactivated(found):
+        return reason
     if is_true(found, "Admitted"):
         return _starting(found)
     if is_true(found, "QuotaReserved"):
@@ -61,7 +61,7 @@ def _why(found: Document) -> str | None:
     return _sentence(f"Kueue holds it back in {_queue(found)}", waits)
 
 
-def _deactivated(found: Document) -> str | None:
+def _why_deactivated(found: Document) -> str | None:
     if found["spec"].get("active") is not False and not is_true(found, "DeactivationTarget"):
         return None
     why = _message(found, "DeactivationTarget") or _message(found, "Evicted")

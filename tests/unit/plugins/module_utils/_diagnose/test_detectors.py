@@ -16,13 +16,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import
 JOB = KINDS["batch/v1", "Job"]
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
 SERVER = KINDS["apps/v1", "Deployment"]
-WAIT = GracePeriods(image=1, config=2, unschedulable=3, doubtful=4, volume=5)
+WAIT = GracePeriods(image=1, config=2, unschedulable=3, failure=4, volume=5)
 
 
 def suspected(*pods: Document, events: tuple[Document, ...] = (), **more: t.Any) -> list[Problem]:
     named = {one["metadata"]["name"]: one for one in pods}
     scene = Snapshot(
-        **{"kind": JOB, "workload": {"metadata": {}}, "pods": named, "warnings": events, "patience": WAIT, **more}
+        **{"kind": JOB, "workload": {"metadata": {}}, "pods": named, "warnings": events, "grace": WAIT, **more}
     )
     return list(problems(scene))
 
@@ -97,7 +97,7 @@ def test_unschedulable_with_the_numbers_of_the_scheduler() -> None:
 
 
 def test_without_a_limit_nothing_is_final() -> None:
-    (found,) = suspected(pod("x", waits("InvalidImageName", "bad")), patience=GracePeriods(image=math.inf))
+    (found,) = suspected(pod("x", waits("InvalidImageName", "bad")), grace=GracePeriods(image=math.inf))
     assert found.grace == math.inf
 
 
@@ -274,11 +274,11 @@ def attempt(index: int, *, created: float) -> Document:
 def test_many_quick_pods_of_one_job_are_a_crash_loop() -> None:
     tries = [attempt(index, created=10.0 * index) for index in range(4)]
     patient = GracePeriods(max_restarts=3)
-    assert suspected(*tries[:3], pod("x-9", runs(), created=99), patience=patient) == []
-    (found,) = suspected(*tries, pod("x-9", runs(), created=99), patience=patient)
+    assert suspected(*tries[:3], pod("x-9", runs(), created=99), grace=patient) == []
+    (found,) = suspected(*tries, pod("x-9", runs(), created=99), grace=patient)
     assert (found.cause.reason, found.cause.object) == ("CrashLoop", "Pod/x-3")
     assert found.cause.message.startswith("It ended 4 times")
 
 
 def test_ranks_that_fail_together_are_no_crash_loop() -> None:
-    assert suspected(*(attempt(index, created=0) for index in range(9)), patience=GracePeriods(max_restarts=3)) == []
+    assert suspected(*(attempt(index, created=0) for index in range(9)), grace=GracePeriods(max_restarts=3)) == []

@@ -133,7 +133,7 @@ def task(tmp_path: Path, **more: t.Any) -> Task:
 
 def ended(name: str) -> tuple[State, float]:
     recording = load(name)
-    rules = recording.rules(patience=GracePeriods(image=5, config=5, unschedulable=5, max_restarts=1), timeout=600)
+    rules = recording.rules(grace=GracePeriods(image=5, config=5, unschedulable=5, max_restarts=1), timeout=600)
     state, _ = drive(recording.changes, rules)
     at = last(recording) + 700
     return drive(ticks(last(recording), 700, every=100), rules, state)[0], at

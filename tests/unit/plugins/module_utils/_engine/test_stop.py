@@ -173,7 +173,7 @@ def test_pods_that_never_end_are_named(stage: Stage) -> None:
     begun = stage.clock.now()
     stage.stop()
     names = "digits-0, digits-1, digits-2 and 2 more pods"
-    assert f"{names} still there: look whether their nodes are gone" in stage.said
+    assert f"{names} still there: check whether their nodes are gone" in stage.said
     assert stage.clock.now() - begun == 35
 
 

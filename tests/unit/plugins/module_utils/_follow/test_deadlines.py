@@ -21,7 +21,7 @@ PATTERN = re.compile(r"step (?P<done>\d+)/(?P<total>\d+)")
 
 def wrote(after: float, line: str = "loss 0.3", *, name: str = "digits-x", leads: bool = True) -> changes.Change:
     lines = ((BEGIN + after, line),) if leads else ()
-    return changes.Wrote(at=BEGIN + after, pod=name, line=line, lines=lines)
+    return changes.LogActivity(at=BEGIN + after, pod=name, line=line, lines=lines)
 
 
 def running(after: float = 1) -> changes.Change:
@@ -110,7 +110,7 @@ def test_a_timeout_tells_the_pods_true_state() -> None:
 
 
 def test_earlier_attempts_count_towards_the_timeout() -> None:
-    what = rules(timeout=100, earlier=70)
+    what = rules(timeout=100, earlier_seconds=70)
     assert outcome(drive([workload(0), *ticks(BEGIN, 29)], what)[0]) is None
     assert reason(drive([workload(0), *ticks(BEGIN, 30)], what)[0]) == "Timeout"
 
@@ -129,7 +129,7 @@ def test_heartbeats_show_progress_among_the_lines_of_a_log() -> None:
     what = rules(heartbeat=60, progress=PATTERN)
     talk: list[changes.Change] = []
     for at in range(1, 121):
-        talk += [wrote(at, f"step {at * 2}/1000 loss 0.1"), changes.Output(at=BEGIN + at)]
+        talk += [wrote(at, f"step {at * 2}/1000 loss 0.1"), changes.ConsoleOutput(at=BEGIN + at)]
     _, said = drive([workload(0), running(), *talk], what)
     assert said[1:] == [
         "Job digits: running for 1 min; 12 % (120/1000), 2/s, 7 min 20 s left",
@@ -138,7 +138,7 @@ def test_heartbeats_show_progress_among_the_lines_of_a_log() -> None:
 
 
 def test_lines_without_progress_leave_the_heartbeat_to_silence() -> None:
-    talk = [change for at in range(1, 200) for change in (changes.Output(at=BEGIN + at), wrote(at, "chatter"))]
+    talk = [change for at in range(1, 200) for change in (changes.ConsoleOutput(at=BEGIN + at), wrote(at, "chatter"))]
     _, said = drive([workload(0), running(), *talk], rules(heartbeat=60, progress=PATTERN))
     assert said == ["Job digits: pods 1 running"]
 

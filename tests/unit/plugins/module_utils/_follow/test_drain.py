@@ -9,7 +9,7 @@ import pytest
 from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, of_release
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import Drain, release_selector
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
@@ -55,7 +55,7 @@ def leave(serve: Serve, tmp_path: Path) -> t.Callable[..., tuple[Drain, list[str
         leaving.server, kube = serve(leaving)
         said: list[str] = []
         log_store = LogStore(directory=tmp_path / "logs")
-        departure = Drain(kube, [RUNNING], [of_release("x")], log_store, clock=Clock(), say=said.append)
+        departure = Drain(kube, [RUNNING], [release_selector("x")], log_store, clock=Clock(), say=said.append)
         departure.complete()
         return departure, said
 

@@ -47,7 +47,7 @@ class Told(t.NamedTuple):
 
 
 def told(recording: Recording, found: list[News], *, more: Callable[[], bool] = lambda: False) -> tuple[Told, State]:
-    rules = recording.rules(patience=SHORT, timeout=last(recording) - recording.started + 55)
+    rules = recording.rules(grace=SHORT, timeout=last(recording) - recording.started + 55)
     state, _ = drive(found, rules, more=more)
     state, _ = drive(ticks(last(recording), 60, every=5), rules, state)
     state = settle(state, recording.left(), rules)

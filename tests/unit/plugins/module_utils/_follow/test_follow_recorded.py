@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import s
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import judge
 
-# Scenario: outcome, reason, container, words of the message; with short patience, a minute after the last change.
+# Scenario: outcome, reason, container, words of the message; with short grace periods, a minute after the last change.
 EXPECTED: dict[str, tuple[str, str, str, str]] = {
     "job-succeeds": ("succeeded", "", "", ""),
     "job-restarts-once": ("succeeded", "", "", ""),
@@ -85,7 +85,7 @@ BAD = [name for name, row in EXPECTED.items() if row[0] not in ("succeeded", "re
 
 
 def end(recording: Recording, found: t.Iterable[changes.Change]) -> tuple[State, list[str]]:
-    rules = recording.rules(patience=SHORT, timeout=last(recording) - recording.started + 55)
+    rules = recording.rules(grace=SHORT, timeout=last(recording) - recording.started + 55)
     state, said = drive(found, rules)
     after, more_said = drive(ticks(last(recording), 60, every=5), rules, state)
     return after, said + more_said
@@ -193,7 +193,7 @@ def test_mpi_job_evicted_without_completion_time_is_not_final() -> None:
 
 def test_mpi_job_evicted_for_good_fails_after_a_grace() -> None:
     recording = load("mpi-evicted")
-    rules = recording.rules(patience=SHORT)
+    rules = recording.rules(grace=SHORT)
     state, _ = drive(recording.until(6), rules)
     assert state.verdict.reason == "MPIJobEvicted"
     before, _ = drive(ticks(recording.started + 6, 20), rules, state)

@@ -65,13 +65,15 @@ def test_heartbeat_comes_in_silence_only() -> None:
     begun = [workload(0), pod(0, RUNS, phase="Running")]
     _, said = drive([*begun, *ticks(BEGIN, 35)], what)
     assert [line.split(" for ")[1] for line in said[1:]] == ["10 s", "20 s", "30 s"]
-    talking = [change for at in range(35) for change in (changes.Output(at=BEGIN + at), changes.Tick(at=BEGIN + at))]
+    talking = [
+        change for at in range(35) for change in (changes.ConsoleOutput(at=BEGIN + at), changes.Tick(at=BEGIN + at))
+    ]
     assert drive([*begun, *talking], what)[1] == said[:1]
 
 
 def test_what_is_wrong_is_said_apart_from_the_heartbeat() -> None:
     _, said = drive(
-        [workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, patience=GracePeriods(image=99))
+        [workload(0), pod(1, PULL), *ticks(BEGIN + 1, 10)], rules(heartbeat=5, grace=GracePeriods(image=99))
     )
     assert said[-1] == "Job digits: pending for 10 s"
     assert "Job digits: pending: Pod/digits-x (main) cannot start: ErrImagePull: no such image." in said
@@ -81,7 +83,7 @@ def test_what_is_wrong_is_said_apart_from_the_heartbeat() -> None:
 
 
 def test_a_suspicion_that_goes_away_starts_anew() -> None:
-    what = rules(patience=GracePeriods(image=30))
+    what = rules(grace=GracePeriods(image=30))
     state, _ = drive([workload(0), pod(1, PULL), pod(20, {"waiting": {"reason": "ContainerCreating"}})], what)
     state, _ = drive([pod(22, PULL), *ticks(BEGIN + 22, 25)], what, state)
     assert outcome(state) is None
@@ -90,7 +92,7 @@ def test_a_suspicion_that_goes_away_starts_anew() -> None:
 
 
 def test_back_off_after_a_failed_pull_is_the_same_trouble() -> None:
-    what = rules(patience=GracePeriods(image=30))
+    what = rules(grace=GracePeriods(image=30))
     state, _ = drive([workload(0), pod(1, PULL), pod(16, BACK_OFF), *ticks(BEGIN + 16, 15)], what)
     assert (outcome(state), reason(state)) == ("failed", "ImagePullBackOff")
 
@@ -104,7 +106,7 @@ def test_a_pod_proves_nothing_before_the_workload_was_seen() -> None:
 
 
 def test_what_the_workload_says_counts_more_than_its_pods() -> None:
-    what = rules(patience=GracePeriods(image=10))
+    what = rules(grace=GracePeriods(image=10))
     state, _ = drive([workload(0), pod(1, PULL), workload(50, "Complete")], what)
     assert outcome(state) == "succeeded"
 
@@ -120,7 +122,7 @@ def test_an_upgraded_server_is_forgiven_its_earlier_life() -> None:
 
 
 def test_restarts_after_hours_of_work_are_no_crash_loop() -> None:
-    what = rules(patience=GracePeriods(max_restarts=2))
+    what = rules(grace=GracePeriods(max_restarts=2))
     assert outcome(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=7200), restarts=9)], what)[0]) is None
     assert reason(drive([workload(0), pod(9, RUNS, last=ended(1, 5, ran=3), restarts=9)], what)[0]) == "CrashLoop"
 
@@ -194,7 +196,7 @@ def test_a_mount_that_succeeded_in_the_meantime_is_no_trouble() -> None:
 
 def test_foreign_events_do_not_pile_up() -> None:
     many = [event(1, "BackOff", about=f"Pod/other-{n}") for n in range(1000)]
-    assert len(drive([workload(0), *many], rules())[0].held) == 200
+    assert len(drive([workload(0), *many], rules())[0].unassigned_events) == 200
 
 
 # Endings from outside
@@ -224,7 +226,7 @@ def test_a_job_whose_only_pod_somebody_deleted_says_so() -> None:
 
 
 def test_trouble_of_the_watch_is_said_once_and_ends_nothing() -> None:
-    trouble = [changes.Trouble(at=BEGIN + n, message="HTTP 503") for n in range(5)]
+    trouble = [changes.WatchError(at=BEGIN + n, message="HTTP 503") for n in range(5)]
     state, said = drive([workload(0), *trouble], rules())
     assert said == ["watching goes on in spite of: HTTP 503"]
     assert outcome(state) is None
@@ -256,7 +258,7 @@ def test_ready_without_a_probe_is_said_to_prove_little() -> None:
     row = KINDS["apps/v1", "Deployment"]
     state, _ = drive([workload(0, kind="Deployment", spec=spec, status=up)], rules(kind=row))
     said = "ready after 3 s (no container has a readiness probe: they run, nobody asked them)"
-    assert t.cast(t.Any, state.ending).told("3 s") == said
+    assert t.cast(t.Any, state.ending).describe("3 s") == said
 
 
 def ray_service(after: float, app: str) -> changes.Change:

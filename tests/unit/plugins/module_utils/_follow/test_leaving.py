@@ -11,7 +11,12 @@ from fakes.made import pod as made_pod
 from fakes.replay import drive, ticks
 
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
-from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import named, over, patience, still_running
+from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import (
+    grace_seconds,
+    pod_names,
+    still_running,
+    wait_is_over,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import settle
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 
@@ -122,10 +127,10 @@ def test_a_pod_is_deleted_since_it_was_first() -> None:
         (running(terminationGracePeriodSeconds=3600, deleted=True), 35),
     ],
 )
-def test_patience_is_the_grace_period_and_a_little_more(entry: Document, seconds: float) -> None:
-    assert patience([running(terminationGracePeriodSeconds=0), entry]) == seconds
-    assert over([entry], seconds)
-    assert over([], 0)
+def test_the_grace_period_is_the_pod_s_and_a_little_more(entry: Document, seconds: float) -> None:
+    assert grace_seconds([running(terminationGracePeriodSeconds=0), entry]) == seconds
+    assert wait_is_over([entry], seconds)
+    assert wait_is_over([], 0)
 
 
 def conditioned(**condition: str) -> Document:
@@ -153,4 +158,4 @@ def test_survivors_are_what_can_still_be_heard(entry: Document, heard: bool) -> 
 
 
 def test_many_pods_are_counted() -> None:
-    assert named([running(f"worker-{n}") for n in range(5)]) == "worker-0, worker-1, worker-2 and 2 more pods"
+    assert pod_names([running(f"worker-{n}") for n in range(5)]) == "worker-0, worker-1, worker-2 and 2 more pods"

@@ -27,7 +27,7 @@ SILENT = warning("NodeNotReady", "Pod/digits-worker-1", "Node is not ready", 52)
 
 
 def rules(kind: Kind = MPI) -> Rules:
-    return Rules(kind=kind, name="digits", started=BEGIN, heartbeat=1e6, patience=GracePeriods(lost_rank=60))
+    return Rules(kind=kind, name="digits", started=BEGIN, heartbeat=1e6, grace=GracePeriods(lost_rank=60))
 
 
 def seen(entry: Document, at: float, *, uid: str = "") -> changes.PodSeen:
@@ -61,7 +61,7 @@ def begun() -> list[changes.Change]:
         seen(worker(0), 6),
         seen(worker(1), 6),
         seen(launcher(), 10),
-        changes.Wrote(at=BEGIN + 40, pod="digits-launcher-a", line="step 7"),
+        changes.LogActivity(at=BEGIN + 40, pod="digits-launcher-a", line="step 7"),
     ]
 
 
@@ -77,7 +77,7 @@ def test_a_launcher_that_says_nothing_more_after_a_node_was_lost_fails_and_names
     late, _ = drive([*history, *ticks(BEGIN + 60, 61)], rules())
 
     assert early.ending is None
-    assert early.suspect is not None
+    assert early.problem is not None
     cause = ending(late)
     assert cause is not None
     assert (cause.reason, cause.object) == ("NodeLost", "Pod/digits-worker-1")
@@ -110,7 +110,7 @@ def test_a_controller_that_came_later_finds_the_successor_and_the_event() -> Non
 
 
 def test_a_line_from_any_rank_shows_that_the_others_go_on() -> None:
-    lines = [changes.Wrote(at=BEGIN + at, pod="digits-worker-0", line="step") for at in range(100, 400, 50)]
+    lines = [changes.LogActivity(at=BEGIN + at, pod="digits-worker-0", line="step") for at in range(100, 400, 50)]
     state, _ = drive([*begun(), seen(worker(1, deleted=60, **LOST), 60), *lines], rules())
     assert state.ending is None
 
@@ -131,7 +131,7 @@ def test_a_node_that_was_silent_for_a_moment_cost_nothing() -> None:
     history = [*begun(), changes.EventSeen(at=BEGIN + 53, entry=SILENT), seen(worker(1, **back), 60)]
     state, _ = drive([*history, *ticks(BEGIN + 60, 500)], rules())
     assert state.ending is None
-    assert state.suspect is None
+    assert state.problem is None
 
 
 def test_the_operator_of_pytorch_lets_ranks_join_again() -> None:

@@ -22,12 +22,12 @@ GPUS = "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had u
 TAIL = " no new claims to deallocate, preemption: 0/12 nodes are available: 12 Preemption is not helpful."
 
 
-def waiting(*found: Document, events: tuple[Document, ...] = (), around: tuple[Document, ...] = ()) -> State:
+def waiting(*found: Document, events: tuple[Document, ...] = (), context: tuple[Document, ...] = ()) -> State:
     """Return the state of a Job that has waited for ten seconds with these pods."""
     seen: list[changes.Change] = [workload(0)]
     seen += [changes.PodSeen(at=BEGIN + 1, entry=one) for one in found]
     seen += [changes.EventSeen(at=BEGIN + 2, entry=one) for one in events]
-    seen += [changes.ContextSeen(at=BEGIN + 3, entries=around), *ticks(BEGIN + 3, 7)]
+    seen += [changes.ContextSeen(at=BEGIN + 3, entries=context), *ticks(BEGIN + 3, 7)]
     return drive(seen, rules())[0]
 
 
@@ -71,7 +71,7 @@ def test_several_pods_are_counted() -> None:
 def test_scheduling_gates_are_named() -> None:
     gated = pod("digits-x", phase="Pending", node=None, spec={"schedulingGates": [{"name": "kueue.x-k8s.io/topology"}]})
     assert waiting(gated).why == "Its pod has scheduling gates: kueue.x-k8s.io/topology."
-    assert pending.questions(waiting(gated)) == {"queue"}
+    assert pending.to_fetch(waiting(gated)) == {"queue"}
 
 
 # Karpenter: conditions as in kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle
@@ -107,19 +107,19 @@ def test_scheduling_gates_are_named() -> None:
     ids=["launching", "launch failed", "not registered", "not initialized"],
 )
 def test_a_node_that_karpenter_brings(stages: list[tuple[str, str, str, str]], expected: str) -> None:
-    state = waiting(unscheduled(), around=(node_claim(*stages),))
+    state = waiting(unscheduled(), context=(node_claim(*stages),))
     assert state.why == (
         f"Its pod has no node: {GPUS} Karpenter brings node gpu-7xk2q (p5.48xlarge, spot): it {expected}"
     )
 
 
 def test_a_node_for_others_is_not_ours() -> None:
-    assert "Karpenter" not in waiting(unscheduled(), around=(node_claim(device="aws.amazon.com/neuron"),)).why
+    assert "Karpenter" not in waiting(unscheduled(), context=(node_claim(device="aws.amazon.com/neuron"),)).why
 
 
 def test_karpenter_finds_no_capacity() -> None:
     event = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
-    said = waiting(unscheduled(), around=(event,)).why
+    said = waiting(unscheduled(), context=(event,)).why
     assert said.endswith(
         "Karpenter got no node: InsufficientCapacityError: NodeClaim gpu-1 event: all requested types."
     )
@@ -128,7 +128,7 @@ def test_karpenter_finds_no_capacity() -> None:
 def test_a_launch_that_failed_long_before_was_for_others() -> None:
     event = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
     event["lastTimestamp"] = stamp(-301)
-    assert "Karpenter" not in waiting(unscheduled(), around=(event,)).why
+    assert "Karpenter" not in waiting(unscheduled(), context=(event,)).why
 
 
 def test_karpenter_cannot_help() -> None:
@@ -144,7 +144,7 @@ def test_what_karpenter_said_last_counts_and_of_the_same_time_what_is_about_our_
     launch = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
     launch["lastTimestamp"] = stamp(launched)
     ours = warning("FailedScheduling", "Pod/digits-x", said, 2)
-    assert f"Karpenter {told}" in waiting(unscheduled(), events=(ours,), around=(launch,)).why
+    assert f"Karpenter {told}" in waiting(unscheduled(), events=(ours,), context=(launch,)).why
 
 
 # Volumes
@@ -155,14 +155,14 @@ UNBOUND = "0/1 nodes are available: pod has unbound immediate PersistentVolumeCl
 
 def test_a_claim_that_is_not_bound() -> None:
     event = about("PersistentVolumeClaim", "data", "ProvisioningFailed", 'storageclass "gp3" not found')
-    state = waiting(unscheduled(said=UNBOUND, volumes=MOUNTS), around=(claim(), claim("other"), event))
+    state = waiting(unscheduled(said=UNBOUND, volumes=MOUNTS), context=(claim(), claim("other"), event))
     assert state.why.endswith('Claim data (storage class gp3) is not bound: storageclass "gp3" not found.')
     assert "other" not in state.why
 
 
 def test_a_claim_that_waits_for_its_pod_is_not_the_reason() -> None:
     event = about("PersistentVolumeClaim", "data", "WaitForFirstConsumer", "waiting for first consumer")
-    state = waiting(unscheduled(volumes=MOUNTS), around=(claim(), event))
+    state = waiting(unscheduled(volumes=MOUNTS), context=(claim(), event))
     assert state.why == f"Its pod has no node: {GPUS}"
 
 
@@ -180,8 +180,8 @@ def test_a_quota_with_what_is_used_of_it_now() -> None:
     said = 'Error creating: pods "digits-x" is forbidden: exceeded quota: gpus, requested: requests.cpu=4'
     hard, used = {"requests.cpu": "8"}, {"requests.cpu": "6"}
     quota = {"kind": "ResourceQuota", "metadata": {"name": "gpus"}, "status": {"hard": hard, "used": used}}
-    state = waiting(events=(warning("FailedCreate", "Job/digits", said, 2),), around=(quota,))
-    assert pending.questions(state) == {"quotas"}
+    state = waiting(events=(warning("FailedCreate", "Job/digits", said, 2),), context=(quota,))
+    assert pending.to_fetch(state) == {"quotas"}
     assert state.why == f"Job/digits: ExceededQuota: {said}; now quota gpus has used 6 of 8 requests.cpu."
 
 
@@ -202,15 +202,15 @@ def test_a_queue_that_holds_it_back() -> None:
         "spec": {"queueName": "team-a", "active": True},
         "status": {"conditions": [condition("QuotaReserved", "False", 1, reason="Pending", message=said)]},
     }
-    found = pending.why(replace(state, workload=entry, around=(held,)), rules())
+    found = pending.why(replace(state, workload=entry, context=(held,)), rules())
     assert "insufficient unused quota for nvidia.com/gpu" in found
     assert "team-a" in found
 
 
 def test_a_suspended_workload_is_asked_about_at_its_queue() -> None:
     state, _ = drive([workload(0, "Suspended"), *ticks(BEGIN, 10)], rules())
-    assert pending.questions(state) == {"queue"}
-    assert state.why == "It is suspended: whoever suspended it must let it go on."
+    assert pending.to_fetch(state) == {"queue"}
+    assert state.why == "It is suspended and runs once it is resumed."
 
 
 def deactivated(*, active: bool) -> Document:
@@ -292,7 +292,7 @@ def test_nothing_is_said_or_asked_once_it_runs() -> None:
         [workload(0), changes.PodSeen(at=BEGIN, entry=pod("digits-x", runs())), *ticks(BEGIN, 60)], rules()
     )
     assert state.why == ""
-    assert not pending.waits(state, BEGIN + 60)
+    assert not pending.is_waiting(state, BEGIN + 60)
 
 
 def test_a_running_leader_does_not_hide_workers_that_wait() -> None:
@@ -365,7 +365,7 @@ def test_what_may_still_get_a_node_waits(seen: list[changes.Change]) -> None:
     assert drive([*first, *seen, *ticks(BEGIN + 41, 10_000, every=10)], rules())[0].ending is None
 
 
-@pytest.mark.parametrize("more", [{"patience": GracePeriods(infeasible=math.inf)}, {"placed": True}])
+@pytest.mark.parametrize("more", [{"grace": GracePeriods(infeasible=math.inf)}, {"had_nodes": True}])
 def test_a_grace_of_none_and_an_attempt_that_had_nodes_wait(more: t.Any) -> None:
     seen = [workload(0), changes.PodSeen(at=BEGIN, entry=unscheduled()), offered(), *ticks(BEGIN + 6, 10_000, every=10)]
     assert drive(seen, rules(**more))[0].ending is None
@@ -402,5 +402,5 @@ def test_workers_that_nothing_could_run_do_not_end_a_leader_that_runs() -> None:
     ],
 )
 def test_what_the_cluster_autoscaler_says_of_our_pods(reason: str, message: str, told: str) -> None:
-    assert waiting(unscheduled(), around=(about("Pod", "digits-x", reason, message),)).why.endswith(told)
-    assert "autoscaler" not in waiting(unscheduled(), around=(about("Pod", "another", reason, message),)).why
+    assert waiting(unscheduled(), context=(about("Pod", "digits-x", reason, message),)).why.endswith(told)
+    assert "autoscaler" not in waiting(unscheduled(), context=(about("Pod", "another", reason, message),)).why

@@ -30,7 +30,7 @@ def test_the_newest_warnings_are_kept() -> None:
     assert len(kept) == bounds.WARNINGS
     assert kept[-2:] == [f"number {many - bounds.WARNINGS}", "the last"]
     assert "number 0" not in kept
-    assert state.dropped == 51
+    assert state.dropped_warnings == 51
     lines = [line for line in said if "Odd" in line or "warnings" in line]
     assert len(lines) == bounds.WARNINGS + 2
     assert lines[-1] == f"there are more than {bounds.WARNINGS} warnings; the newest are kept, and no more are shown"
@@ -44,11 +44,11 @@ def test_pods_that_went_are_forgotten_and_counted() -> None:
     found += [pod(5000, RUNS, name="digits-last", phase="Running", created=5000), *ticks(BEGIN + 5000, 2)]
     state, _said = drive(found, rules())
     assert outcome(state) is None
-    assert (len(state.gone), len(state.pods), state.forgotten) == (bounds.GONE_PODS, bounds.GONE_PODS + 1, 20)
+    assert (len(state.gone), len(state.pods), state.dropped_pods) == (bounds.GONE_PODS, bounds.GONE_PODS + 1, 20)
     assert "digits-0" not in state.pods
     assert "digits-last" in state.pods
     assert state.restarts >= 20
-    assert State().forgotten == 0
+    assert State().dropped_pods == 0
 
 
 def test_notes_about_logs_end() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.kueue import gate, given_up
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.kueue import deactivated, why_held
 
 Document = dict[str, t.Any]
 FILE = Path(__file__).parents[4] / "fixtures" / "status" / "kueue.yaml"
@@ -28,25 +28,25 @@ RUNS = next(case["status"] for case in CASES if case["name"] == "it runs")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_what_is_said(case: Document) -> None:
     assert case["source"]
-    assert gate([held(case["status"], **case.get("spec", {}))], ENTRY) == case["said"]
+    assert why_held([held(case["status"], **case.get("spec", {}))], ENTRY) == case["said"]
 
 
 def test_the_workload_of_somebody_else_says_nothing() -> None:
-    assert gate([held(WAITS, owner="other")], ENTRY) is None
-    assert gate([], ENTRY) is None
-    assert gate([{"metadata": {"name": "orphan"}, "spec": {}, "status": WAITS}], ENTRY) is None
+    assert why_held([held(WAITS, owner="other")], ENTRY) is None
+    assert why_held([], ENTRY) is None
+    assert why_held([{"metadata": {"name": "orphan"}, "spec": {}, "status": WAITS}], ENTRY) is None
 
 
 def test_pods_may_own_the_workload() -> None:
-    assert gate([held(WAITS, owner="pod-uid")], ENTRY, owners={"pod-uid"}) == CASES[0]["said"]
+    assert why_held([held(WAITS, owner="pod-uid")], ENTRY, owners={"pod-uid"}) == CASES[0]["said"]
 
 
 def test_of_several_the_one_that_is_held_back_speaks() -> None:
     found = [held(RUNS, name="a"), held({}, name="c"), held(WAITS, name="b")]
-    assert gate(found, ENTRY) == CASES[0]["said"]
+    assert why_held(found, ENTRY) == CASES[0]["said"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_who_waits_for_somebody_to_activate_it(case: Document) -> None:
-    found = given_up([held(case["status"], **case.get("spec", {}))], ENTRY)
+    found = deactivated([held(case["status"], **case.get("spec", {}))], ENTRY)
     assert found == (case["said"] if case["name"] == "given up" else None)

@@ -221,7 +221,7 @@ def test_a_program_that_fails_is_not_retried_unless_it_is_asked_for(stage: t.Cal
 def test_the_timeout_covers_all_attempts(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), ending(), waits=Waits(timeout=75))
     result = found.run()
-    assert [rules.earlier for rules in FakeSession.rules] == [0.0, 30.0]
+    assert [rules.earlier_seconds for rules in FakeSession.rules] == [0.0, 30.0]
     # 15 of 75 seconds are left, and the back-off is 20: a third attempt could not even begin.
     assert (result["outcome"], result["attempt"]) == ("failed", 2)
 
