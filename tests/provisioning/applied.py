@@ -100,7 +100,7 @@ def _answered(kind: str) -> str:
     if kind.split("_")[1] in SERVICES:
         return f"`tests/fakes/aws`: {kind.split('_')[1]}"
     calls = {name.partition("_")[2] for name in vars(missing) if name.startswith(("create_", "put_", "delete_"))}
-    return "moto, mended by `missing.py`" if noun in calls else "moto"
+    return "moto, patched by `missing.py`" if noun in calls else "moto"
 
 
 def page(text: str) -> str:
