@@ -2,11 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A worker that is killed takes its ansible-playbook along, which would otherwise wait for it for ever.
+"""End ansible-playbook when one of its workers is killed. Works around a bug of ansible-core.
 
-The kernel that runs out of memory kills one process, mostly the worker. Strategy `linear` notices; `host_pinned`, with
-which clusters do not wait for each other, does not (ansible-core 2.21, `StrategyBase._wait_on_pending_results` alone
-asks `has_dead_workers`).
+Bug: with strategy `free` or `host_pinned`, ansible-playbook waits for ever for a worker that was killed, for example by
+the kernel when memory runs out. Only `StrategyBase._wait_on_pending_results` calls `TaskQueueManager.has_dead_workers`.
+The main loop of `free.StrategyModule.run`, which `host_pinned` inherits, does not call it while a host is blocked, and
+the host of a dead worker stays blocked. Strategy `linear` calls it after each task.
+
+Versions: 2.19.0 and 2.21.5 have the bug, by their source. There is no version check, as no fixed version is known.
 """
 
 from __future__ import annotations
@@ -17,15 +20,15 @@ import subprocess
 import typing as t
 from collections.abc import Iterator
 
-# Seconds in which ansible-playbook may notice by itself and end in its own way, as it does after Ctrl-C.
+# Seconds that ansible-playbook has to end by itself, as it does after Ctrl-C.
 GRACE = 10
-# Standard input ends without a line when the worker is gone.
+# Standard input reaches its end without a line when the worker is dead.
 _WATCH = 'read -r line || { sleep "$1"; kill -TERM "$0"; }'
 
 
 @contextlib.contextmanager
 def end_play_if_worker_dies(grace: float = GRACE) -> Iterator[None]:
-    """End ansible-playbook by SIGTERM when this worker dies before the end of the block."""
+    """Send SIGTERM to ansible-playbook if this worker dies inside the block."""
     parent = multiprocessing.parent_process()
     if parent is None:
         yield

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One way for all action plugins to run an engine and show what it says while it works."""
+"""Base class of all action plugins: run an engine in the worker and print its lines at once."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.whole_lines import whole
 Say = Callable[[str], None]
 Params = dict[str, t.Any]
 _NO_ASYNC = (
-    "{action}: 'async' is not supported. Remove it: hosts are worked on side by side (forks), and what is interrupted "
-    "goes on when the same command is run again."
+    "{action}: 'async' is not supported. Remove it: hosts run in parallel (forks), and the same command resumes an "
+    "interrupted task."
 )
-# Extra variables by which AWX and Automation Controller tell who launched a job.
+# Extra variables of AWX and Automation Controller: the user who launched the job.
 _AWX_USERS = ("awx_user_name", "tower_user_name")
-# Variables that hold those of other hosts, or what a host told of itself.
+# Variables that hold those of other hosts, or facts.
 _OTHERS = frozenset({"hostvars", "vars", "groups", "ansible_facts"})
-# A vaulted variable that is shorter is a word, or a flag.
+# A shorter vaulted variable is a word or a flag, and is not masked.
 _SHORTEST = 6
-# Seconds between two looks whether ansible-playbook still runs.
-_WATCHED = 0.5
+# Seconds between two checks of whether ansible-playbook still runs.
+_CHECK_INTERVAL = 0.5
 
 
 class TaskContext(t.NamedTuple):
-    """What an engine learns of the task beside its parameters."""
+    """What an engine gets of the task beside its parameters."""
 
     host: str
     check: bool
     diff: bool
-    # Whether the task is not to be logged.
+    # Whether the task has `no_log: true`.
     private: bool = False
     # The variables of the host.
     variables: Mapping[str, t.Any] = {}
-    # Who started the play, where Ansible knows it better than the operating system: a user of AWX.
+    # The AWX user who started the play; empty outside AWX.
     user: str = ""
 
 
@@ -62,7 +62,7 @@ class LiveAction(ActionBase):
     """Run an engine in the controller's worker and print each of its lines at once.
 
     A subclass sets `SPEC` (the module's argument spec, with `SPEC_RULES` for `required_if` and the like) and
-    implements `engine`. Over a connection that is not local, or as another user, the module of the same name runs the
+    implements `engine`. Over another connection than `local`, or as another user, the module of the same name runs the
     same engine.
     """
 
@@ -88,7 +88,7 @@ class LiveAction(ActionBase):
             return {**base, "failed": True, **error.to_result()}
 
     def _is_elsewhere(self) -> bool:
-        """Return whether the task is for another machine or another user than this process."""
+        """Return whether the task runs on another machine or as another user than this process."""
         become = self._connection.become
         return bool(self._connection.transport != "local" or (become and _is_other(become.get_option("become_user"))))
 
@@ -107,13 +107,13 @@ class LiveAction(ActionBase):
         checked = ArgumentSpecValidator(self.SPEC, **self.SPEC_RULES).validate(plain_arguments(self._task.args))
         if checked.error_messages:
             raise InvalidInputError("; ".join(map(_explain, checked.errors)))
-        _die_with_parent()
+        _exit_with_parent()
         params = checked.validated_parameters
         if "redact" in self.SPEC:
-            # What a task does not name may stand in another of its texts, or in what an earlier task made of it.
-            known = (value for name, value in task_vars.items() if name not in _OTHERS)
-            told = (text for value in known for text in _vaulted(value) if len(text) >= _SHORTEST)
-            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args), *told]
+            # A vaulted variable can be part of an argument, or of a result of an earlier task.
+            own = (value for name, value in task_vars.items() if name not in _OTHERS)
+            vaulted = (text for value in own for text in _vaulted(value) if len(text) >= _SHORTEST)
+            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args), *vaulted]
         context = TaskContext(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
@@ -126,7 +126,7 @@ class LiveAction(ActionBase):
             return self.engine(params, context, say)
 
     def _say(self) -> Say:
-        """Return the printer; `no_log` tasks print nothing, as Display itself would not censor them."""
+        """Return the printer. A task with `no_log` prints nothing, as Display does not censor lines."""
         if self._task.no_log:
             return lambda _: None
         display = Display()
@@ -135,9 +135,9 @@ class LiveAction(ActionBase):
 
 @contextmanager
 def _environment(added: Mapping[str, t.Any]) -> Iterator[None]:
-    """Let this process, and so what it starts, have these variables until the end of the block.
+    """Set environment variables of this process and its children inside the block.
 
-    Ansible makes a worker for each task of each host; only the items of a loop share one, and they come in turn.
+    Ansible makes a worker for each task of each host. Only the items of a loop share one, and they run in turn.
     """
     before = {name: os.environ.get(name) for name in added}
     try:
@@ -159,7 +159,7 @@ def _set(variables: Mapping[str, t.Any]) -> None:
 
 
 def _is_other(user: str | None) -> bool:
-    """Return whether `user`, root by default, is somebody else than this process runs as."""
+    """Return whether `user`, by default root, differs from the user of this process."""
     try:
         return pwd.getpwnam(user or "root").pw_uid != os.getuid()
     except KeyError:
@@ -167,9 +167,9 @@ def _is_other(user: str | None) -> bool:
 
 
 def _vaulted(value: t.Any) -> Iterator[str]:
-    """Yield the strings in a task's arguments or variables that came, or are to come, out of a vault."""
+    """Yield the vaulted strings in a task's arguments or variables, decrypted."""
     if VaultHelper.get_ciphertext(value, with_tags=False) is not None:
-        # Without its password it is in nothing that was made of it.
+        # A string that cannot be decrypted is in no other text either.
         with suppress(AnsibleError):
             yield str(value)
     elif isinstance(value, Mapping):
@@ -180,10 +180,10 @@ def _vaulted(value: t.Any) -> Iterator[str]:
             yield from _vaulted(entry)
 
 
-def _die_with_parent() -> None:
-    """End this worker when ansible-playbook is killed without a chance to end it, or hangs for want of a reader.
+def _exit_with_parent() -> None:
+    """Exit when ansible-playbook was killed; end ansible-playbook when its output has no reader.
 
-    A worker has a session of its own, so it would outlive its play unseen, keep the lock and refuse the next run.
+    A worker has a session of its own: it would outlive its play, keep the lock and block the next run.
     """
     parent = multiprocessing.parent_process()
     if parent is None:
@@ -193,12 +193,12 @@ def _die_with_parent() -> None:
         while os.getppid() == parent.pid:
             if is_unread(parent.pid):
                 os.kill(parent.pid, signal.SIGTERM)
-            threading.Event().wait(_WATCHED)
+            threading.Event().wait(_CHECK_INTERVAL)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
 
 
 def _explain(error: Exception) -> str:
-    """Return an argument error as a sentence; Ansible's own for an unknown option names only the option."""
+    """Return an argument error as a sentence; Ansible's error for an unknown option holds only its name."""
     return f"Unsupported parameters: {error}" if isinstance(error, UnsupportedError) else str(error)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Secrets got on the controller from where `secrets` says that they come from; a row of `_READERS` for each source."""
+"""Read secrets on the controller from the sources that `secrets` names. `_READERS` has one row for each source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Origin = Mapping[str, t.Any]
 
 
 class SecretSources:
-    """What a task can get secrets from: the variables of its host, its templar's lookups, AWS as its host says."""
+    """Reads secrets for one task: from variables, the environment, lookup plugins and AWS."""
 
     def __init__(self, variables: Mapping[str, t.Any], *, loader: t.Any, templar: t.Any) -> None:
         self._variables, self._loader, self._templar = variables, loader, templar
@@ -30,7 +30,7 @@ class SecretSources:
         """Return the secret.
 
         Raises:
-            EksError: it cannot be had.
+            EksError: the secret cannot be read.
         """
         word = next(word for word in _READERS if word in origin)
         found = _READERS[word](self, origin)
@@ -38,10 +38,10 @@ class SecretSources:
             try:
                 return found.decode()
             except UnicodeDecodeError:
-                raise InvalidInputError(f"{word} {origin[word]} is no text.") from None
+                raise InvalidInputError(f"{word} {origin[word]} is not text.") from None
         if not isinstance(found, str):
             raise InvalidInputError(f"{word} {origin[word]} is not text. Quote it where it is written.")
-        # Ansible's strings know where they come from; what leaves here is plain.
+        # Return a plain string without the tags of Ansible.
         return str(found)
 
     def _variable(self, origin: Origin) -> t.Any:
@@ -85,7 +85,7 @@ class SecretSources:
             fields = None
         if not isinstance(fields, dict):
             raise InvalidInputError(
-                f"aws_secret {name} is no JSON with keys. Remove 'key', or store it as key and value."
+                f"aws_secret {name} is not JSON with keys. Remove 'key', or store it as key and value."
             )
         if key not in fields:
             raise InvalidInputError(f"aws_secret {name} has no key {key!r}. It has {', '.join(map(str, fields))}.")
@@ -96,14 +96,14 @@ class SecretSources:
         return found["Parameter"]["Value"]
 
     def _in(self, origin: Origin) -> t.Any:
-        """Return AWS as the host sees it: its variables `region` and `aws_profile`, else those of the environment."""
-        # boto3 takes half a second, which no step is to wait that asks nothing of AWS.
+        """Return AWS with `region` and `aws_profile` of the host, else those of the environment."""
+        # Importing boto3 takes half a second: only steps that use AWS do it.
         from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, own_region
 
         profile = str(self._of_host("aws_profile") or "") or None
         region = str(origin.get("region") or self._of_host("region") or own_region(profile))
         if not region:
-            raise InvalidInputError("no AWS region: set 'region' beside it, or as a variable of the host.")
+            raise InvalidInputError("no AWS region: set 'region' next to it, or as a variable of the host.")
         if region not in self._aws:
             self._aws[region] = Aws(region=region, profile=profile)
         return self._aws[region]

@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether anybody still reads what a process prints.
+"""Find out whether the standard output of a process still has a reader. Works around a bug of ansible-core.
 
-When the reader of its output goes (`| head`, a log collector that dies), the thread of ansible-playbook that takes
-results and lines from the workers ends with it, and ansible-playbook waits for them for ever (ansible-core 2.21,
-`results_thread_main`).
+Bug: when the reader of its output exits (`| head`, a log collector that dies), ansible-playbook waits for its workers
+for ever. `results_thread_main` prints the lines of the workers and collects their results; it treats the `OSError` of a
+print as the end of its queue and returns, so no result arrives any more.
+
+Versions: 2.19.0 and 2.21.5 have the bug, by their source. There is no version check, as no fixed version is known.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from pathlib import Path
 
 
 def is_unread(process: int) -> bool:
-    """Return whether the standard output of a process is a pipe without a reader; no, where /proc does not tell."""
+    """Return whether the standard output of a process is a pipe without a reader; False if /proc does not show it."""
     output = Path(f"/proc/{process}/fd/1")
     try:
-        # Sockets cannot be opened; what becomes of them is not known.
+        # A socket cannot be opened, so it counts as read.
         return output.is_fifo() and _has_no_reader(output)
     except OSError as error:
-        # What opening a named pipe says that has no reader; a pipe of a shell opens.
+        # A named pipe without a reader cannot be opened; an unnamed one can.
         return error.errno == errno.ENXIO
 
 

@@ -2,11 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A printer whose lines are finished before a signal ends the worker.
+"""Print whole lines: a signal ends the worker only between two of them. Works around a bug of ansible-core.
 
-Ansible ends a worker where it stands. One that is handing a line to ansible-playbook at that moment takes the lock of
-their queue to its grave, and ansible-playbook waits for that lock for ever instead of ending: Ctrl-C seems to do
-nothing. Seen by tests/faults; the lock is the one of `multiprocessing.SimpleQueue.put`.
+Bug: after Ctrl-C or SIGTERM, ansible-playbook hangs if a worker was just handing it a line. `WorkerProcess._term` kills
+the worker at once, even inside `SimpleQueue.put`, which holds a lock that all processes share. A dead process never
+releases it, and `StrategyBase.cleanup` waits for it in `_final_q.put(_sentinel)`. tests/faults reproduces it.
+
+Versions: 2.21.5 has the bug, by its source. A worker of 2.19.0 installs no handlers; those it inherits are deferred as
+well, but a signal with the default action kills it at once. There is no version check, as no fixed version is known.
 """
 
 from __future__ import annotations
@@ -23,34 +26,34 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Printer:
-    """Prints by `show`; `on_signal` waits for the line that is being printed."""
+    """Prints by `show`, and defers signal handlers until the current line is printed."""
 
     def __init__(self, show: Say) -> None:
         self._show = show
         self._lock = threading.RLock()
-        self._speaker = 0
-        self._later: list[Callable[[], object]] = []
+        self._printing_thread = 0
+        self._deferred: list[Callable[[], object]] = []
 
     def say(self, line: str) -> None:
         """Print one line."""
         try:
             with self._lock:
-                self._speaker = threading.get_ident()
+                self._printing_thread = threading.get_ident()
                 try:
                     self._show(line)
                 finally:
-                    self._speaker = 0
+                    self._printing_thread = 0
         finally:
-            # Handlers run in the main thread: only a line of its own can have kept one waiting.
-            while self._later and threading.current_thread() is threading.main_thread():
-                self._later.pop(0)()
+            # Handlers run in the main thread, so only a line of the main thread can defer one.
+            while self._deferred and threading.current_thread() is threading.main_thread():
+                self._deferred.pop(0)()
 
-    def on_signal(self, handler: Handler) -> Handler:
-        """Return `handler`, to be called between two lines."""
+    def deferred(self, handler: Handler) -> Handler:
+        """Return a handler that calls `handler` between two lines."""
 
         def wait(number: int, frame: types.FrameType | None) -> None:
-            if self._speaker == threading.get_ident():
-                self._later.append(lambda: handler(number, frame))
+            if self._printing_thread == threading.get_ident():
+                self._deferred.append(lambda: handler(number, frame))
                 return
             with self._lock:
                 handler(number, frame)
@@ -60,11 +63,11 @@ class _Printer:
 
 @contextmanager
 def whole_lines(show: Say) -> Iterator[Say]:
-    """Yield a printer by `show`; until the end of the block the process's handlers wait for its lines."""
+    """Yield a printer of lines; inside the block, handlers of SIGINT and SIGTERM run between two lines."""
     printer, before = _Printer(show), {number: signal.getsignal(number) for number in _SIGNALS}
     for number, handler in before.items():
         if callable(handler):
-            signal.signal(number, printer.on_signal(handler))
+            signal.signal(number, printer.deferred(handler))
     try:
         yield printer.say
     finally:

@@ -92,12 +92,12 @@ def test_aws_is_asked_where_the_cluster_is(sources: SecretSources, origin: dict[
         ({"ssm_parameter": "none"}, AwsError, "ssm get_parameter in us-west-2: ParameterNotFound"),
         ({"aws_secret": "prod/hf", "key": "other"}, InvalidInputError, "has no key 'other'. It has token, tries."),
         ({"aws_secret": "prod/hf", "key": "tries"}, InvalidInputError, "aws_secret prod/hf is not text"),
-        ({"aws_secret": "plain", "key": "token"}, InvalidInputError, "aws_secret plain is no JSON with keys"),
-        ({"aws_secret": "image", "key": "token"}, InvalidInputError, "aws_secret image is no JSON with keys"),
-        ({"aws_secret": "image"}, InvalidInputError, "aws_secret image is no text"),
+        ({"aws_secret": "plain", "key": "token"}, InvalidInputError, "aws_secret plain is not JSON with keys"),
+        ({"aws_secret": "image", "key": "token"}, InvalidInputError, "aws_secret image is not JSON with keys"),
+        ({"aws_secret": "image"}, InvalidInputError, "aws_secret image is not text"),
     ],
 )
-def test_what_aws_has_not_is_told_in_one_line(
+def test_errors_of_aws_are_one_line(
     sources: SecretSources, origin: dict[str, t.Any], error: type[EksError], words: str
 ) -> None:
     with pytest.raises(error) as caught:

@@ -22,7 +22,7 @@ import conftest
 from ansible_collections.mlops.eks.plugins.plugin_utils import live
 
 def work():
-    live._die_with_parent()
+    live._exit_with_parent()
     print("works", flush=True)
     time.sleep(600)
 
