@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Read a run directory. What is missing or broken in it becomes a warning in the report, not an error."""
+"""Read a run directory. A missing or broken record becomes a warning in the report, not an error."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.model import Clu
 
 SCHEMA = 1
 _STEP_DIRECTORY = re.compile(r"(\d{2,})-(.+)")
-_RUNS_NAMED = 8
+_MOST_RUNS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """A run as the page shows it, and the content of `run.json`, which keeps the records as they were written."""
+    """A run as the page shows it, and the content of `run.json`, which has the records unchanged."""
 
     run: Run
     document: dict[str, t.Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class _RecordedStep:
     record: dict[str, t.Any]
     step: Step
 
@@ -42,7 +42,7 @@ def run_directory(runs_dir: Path, run_id: str) -> Path:
     """Return the directory of run `run_id`.
 
     Raises:
-        InvalidInputError: there is no such run; the message names the runs there are, newest first.
+        InvalidInputError: there is no such run; the message lists the existing runs, newest first.
     """
     if not runs_dir.is_dir():
         raise InvalidInputError(
@@ -52,9 +52,9 @@ def run_directory(runs_dir: Path, run_id: str) -> Path:
     known = sorted((entry.name for entry in runs_dir.iterdir() if _is_run(entry)), reverse=True)
     if run_id in known:
         return runs_dir / run_id
-    more = f" and {len(known) - _RUNS_NAMED} older" if len(known) > _RUNS_NAMED else ""
-    there = f"the runs there are: {', '.join(known[:_RUNS_NAMED])}{more}" if known else "there are no runs yet"
-    raise InvalidInputError(f"Cannot report run {run_id!r}: {runs_dir} has no such run; {there}.", runs=known)
+    more = f" and {len(known) - _MOST_RUNS} older" if len(known) > _MOST_RUNS else ""
+    existing = f"it has {', '.join(known[:_MOST_RUNS])}{more}" if known else "it has no runs yet"
+    raise InvalidInputError(f"Cannot report run {run_id!r}: {runs_dir} has no such run; {existing}.", runs=known)
 
 
 def collect(directory: Path) -> Collected:
@@ -62,7 +62,7 @@ def collect(directory: Path) -> Collected:
     reports = frozenset(path.parent.name for path in directory.parent.glob("*/report.html"))
     found = [(entry.name, _steps(entry, directory.name, reports)) for entry in _directories(directory)]
     clusters = [(_cluster(name, steps), steps) for name, steps in found if steps]
-    run = Run(run_id=parse.clean(directory.name), clusters=tuple(cluster for cluster, _steps_found in clusters))
+    run = Run(run_id=parse.clean(directory.name), clusters=tuple(cluster for cluster, _ in clusters))
     document = {
         "schema": SCHEMA,
         "run_id": run.run_id,
@@ -92,12 +92,12 @@ def _directories(parent: Path) -> list[Path]:
     return sorted(entry for entry in parent.iterdir() if _is_run(entry))
 
 
-def _cluster(directory: str, steps: list[_Found]) -> Cluster:
+def _cluster(directory: str, steps: list[_RecordedStep]) -> Cluster:
     named = (parse.clean(one.record.get("cluster")) for one in steps)
     return Cluster(name=next(filter(None, named), parse.clean(directory)), steps=tuple(one.step for one in steps))
 
 
-def _steps(cluster: Path, run_id: str, reports: frozenset[str]) -> list[_Found]:
+def _steps(cluster: Path, run_id: str, reports: frozenset[str]) -> list[_RecordedStep]:
     found = [
         _step(entry, run_id, int(match[1]), match[2], reports)
         for entry in _directories(cluster)
@@ -106,8 +106,8 @@ def _steps(cluster: Path, run_id: str, reports: frozenset[str]) -> list[_Found]:
     return sorted(found, key=lambda one: one.step.index)
 
 
-def _step(directory: Path, run_id: str, index: int, name: str, reports: frozenset[str]) -> _Found:
-    """Read one step; its directory's name says which it is where the record cannot."""
+def _step(directory: Path, run_id: str, index: int, name: str, reports: frozenset[str]) -> _RecordedStep:
+    """Read one step. If its record cannot be read, the name of its directory gives cluster, index and name."""
     cluster = directory.parent.name
     record, problem = _read(directory / "step.json")
     if problem:
@@ -115,11 +115,11 @@ def _step(directory: Path, run_id: str, index: int, name: str, reports: frozense
         record |= {"index": index, "warnings": [problem]}
     stated = {**record, "step": record.get("step") or name, "index": index}
     step = parse.step(stated, directory=f"{cluster}/{directory.name}", files=_files(directory), runs=reports)
-    return _Found(record=record, step=step)
+    return _RecordedStep(record=record, step=step)
 
 
 def _read(path: Path) -> tuple[dict[str, t.Any], str]:
-    """Return a record and what is wrong with it, as one sentence for the reader of the report."""
+    """Return a record, and one sentence about what is wrong with it."""
     try:
         content = read(path, RECORD, what="step.json").decode(errors="replace")
         record = json.loads(content, parse_constant=lambda _name: None, parse_float=_finite)
@@ -130,14 +130,14 @@ def _read(path: Path) -> tuple[dict[str, t.Any], str]:
     except OSError as error:
         return {}, f"step.json cannot be read: {error.strerror}."
     except (ValueError, RecursionError):
-        return {}, "step.json is not JSON: something other than the engine wrote it, or the disk was full."
+        return {}, "step.json is not JSON: another program wrote it, or the disk was full."
     if not isinstance(record, dict):
-        return {}, "step.json does not hold a mapping: something other than the engine wrote it."
+        return {}, "step.json does not hold a mapping: another program wrote it."
     return record, ""
 
 
 def _finite(text: str) -> float | None:
-    """Keep `run.json` valid JSON: the literal 1e999 parses as infinity, which JSON cannot say."""
+    """Keep `run.json` valid: 1e999 parses as infinity, which JSON does not have."""
     return value if math.isfinite(value := float(text)) else None
 
 

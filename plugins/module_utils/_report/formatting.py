@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How the report says durations, moments, amounts and outcomes. Pure."""
+"""Format durations, times, amounts and outcomes for the report. Pure."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ OUTCOMES = {
     "lost": "Lost",
     "running": "Unfinished",
 }
-"""`running` in a record at rest means that nobody saw the end, so the report says what it knows: unfinished."""
+"""A record that ends with `running` has no recorded end: the report calls the step unfinished."""
 
 PHASES = {
     "queued": "waiting to be scheduled",
-    "pulling": "images and volumes made ready",
-    "running": "the program itself",
-    "finishing": "evidence kept, release removed",
+    "pulling": "images are pulled, volumes mounted",
+    "running": "the program runs",
+    "finishing": "evidence is archived, the release removed",
 }
 
 ICONS = {
@@ -75,7 +75,7 @@ class Amount(t.NamedTuple):
 
 
 def duration(seconds: float | None) -> str:
-    """Return seconds as a reader says them: `0.42 s`, `8.6 s`, `3 min 12 s`, `2 h 05 min 12 s`."""
+    """Return a duration in seconds as `0.42 s`, `8.6 s`, `3 min 12 s` or `2 h 05 min 12 s`."""
     if seconds is None:
         return "–"
     if seconds < 59.95:
@@ -88,8 +88,8 @@ def duration(seconds: float | None) -> str:
     return (f"{days} d {text}" if days else text).replace(" ", _GAP)
 
 
-def mark(seconds: float) -> str:
-    """Return the label of a tick of the axis, as short as it can be: `0`, `0.5 s`, `90 s`, `15 min`, `6 h`."""
+def tick_label(seconds: float) -> str:
+    """Return the label of an axis tick: `0`, `0.5 s`, `90 s`, `15 min`, `6 h`."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{seconds / size:.0f} {unit}"
@@ -99,15 +99,15 @@ def mark(seconds: float) -> str:
 
 
 def date(moment: datetime | None) -> str:
-    """Return `21 Nov 2026, 09:15:02 UTC`; the month's name does not depend on the controller's locale."""
+    """Return `21 Nov 2026, 09:15:02 UTC`; the name of the month does not depend on the locale."""
     if moment is None:
         return "unknown"
     months = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
     return f"{moment.day} {months[moment.month - 1]} {moment.year}, {moment:%H:%M:%S} UTC"
 
 
-def held(resource: str, seconds: float) -> Amount:
-    """Return requested amount × time in the unit of the field: core-seconds, GiB-seconds, GPU-hours."""
+def reserved(resource: str, seconds: float) -> Amount:
+    """Return requested amount × time: core-seconds, GiB-seconds, GPU-hours."""
     if resource == "cpu" or resource.startswith(_IN_BYTES):
         size, unit = (1, "core") if resource == "cpu" else (_GIB, "GiB")
         if seconds / size >= _LONG_IN_SECONDS:
@@ -117,7 +117,7 @@ def held(resource: str, seconds: float) -> Amount:
 
 
 def requested(resource: str, amount: float) -> Amount:
-    """Return an amount asked for: cores, bytes as MiB or GiB, or a count of devices."""
+    """Return a requested amount: cores, bytes as MiB or GiB, or a count of devices."""
     if resource == "cpu":
         return Amount(_short(amount), "core" if amount == 1 else "cores")
     if resource.startswith(_IN_BYTES):
@@ -132,7 +132,7 @@ def device(resource: str) -> str:
 
 
 def exit_code(container: Container) -> str:
-    """Return an exit code with the signal it stands for: `exit 137 (SIGKILL)`."""
+    """Return an exit code with its signal: `exit 137 (SIGKILL)`."""
     code = container.exit_code
     if code is None:
         return ""
@@ -140,7 +140,7 @@ def exit_code(container: Container) -> str:
     return f"exit {code} ({names[code - 128]})" if code - 128 in names else f"exit {code}"
 
 
-def lede(run: Run) -> str:
+def summary(run: Run) -> str:
     """Return the run in one sentence."""
     steps = [(cluster, step) for cluster in run.clusters for step in cluster.steps]
     if not steps:
@@ -160,8 +160,8 @@ def lede(run: Run) -> str:
     return f"{done}{before}{kept}."
 
 
-def progress(cluster: Cluster) -> str:
-    """Return the cluster's part of the run in one line: how many steps have a record, of what, in how long."""
+def cluster_summary(cluster: Cluster) -> str:
+    """Return one line for a cluster: number of recorded steps, release, namespace, duration."""
     there = len(cluster.steps)
     steps = f"{there} of {cluster.total} steps" if there < cluster.total else count(there, "step")
     release = f" of release {cluster.release}" if cluster.release else ""
@@ -170,22 +170,22 @@ def progress(cluster: Cluster) -> str:
     return f"{steps}{release}{namespace}{f', {duration(seconds)}' if seconds is not None else ''}"
 
 
-def said(row: Row) -> str:
-    """Return the phases of a step for those who cannot see them."""
+def phases_text(row: Row) -> str:
+    """Return the phases of a step as text for screen readers."""
     return ", ".join(f"{bar.name} {duration(bar.seconds)}" for bar in row.phases) or duration(row.whole.seconds)
 
 
-def asked(pod: Pod) -> str:
-    """Return what a pod requests."""
+def requests_text(pod: Pod) -> str:
+    """Return the resource requests of a pod."""
     return " · ".join(" ".join(requested(name, number)) for name, number in pod.requests.items())
 
 
-def reached(done: Progress) -> str:
+def progress_text(progress: Progress) -> str:
     """Return `42 % (420 of 1,000)` with thin spaces, or `420 done` without a total."""
-    if not done.total:
-        return f"{_short(done.done)} done"
-    share = math.floor(100 * min(1.0, done.done / done.total))
-    return f"{share}{_GAP}% ({_short(done.done)} of {_short(done.total)})"
+    if not progress.total:
+        return f"{_short(progress.done)} done"
+    share = math.floor(100 * min(1.0, progress.done / progress.total))
+    return f"{share}{_GAP}% ({_short(progress.done)} of {_short(progress.total)})"
 
 
 def count(number: int, noun: str) -> str:
@@ -206,9 +206,9 @@ def _plural(verb: str, number: int) -> str:
 
 
 def _plain(number: float) -> str:
-    """Return a number to two decimals below ten and one above, thousands apart by a thin space.
+    """Return a number with two decimals below 10, else one, and thin spaces between thousands.
 
-    What would round to nothing keeps one digit.
+    A number that would round to 0 keeps one significant digit.
     """
     if 0 < number < 0.005:
         return f"{number:.1g}"
@@ -216,5 +216,5 @@ def _plain(number: float) -> str:
 
 
 def _short(number: float) -> str:
-    """Return a number of at most two decimals, without needless zeros."""
+    """Return a number with at most two decimals and no trailing zeros."""
     return f"{number:,.2f}".rstrip("0").rstrip(".").replace(",", "\u2009")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Render a run as one self-contained page. The same run gives the same bytes."""
+"""Render a run as one self-contained page. The same run always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Miss
 from ansible_collections.mlops.eks.plugins.module_utils._report import formatting, timeline
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import GOOD, SEVERITY, Cluster, Run, Step
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import clean, moment
-from ansible_collections.mlops.eks.plugins.module_utils._report.style import PALETTE, SCRIPT, STYLE
-from ansible_collections.mlops.eks.plugins.module_utils._report.templates import PAGE, PARTS, STEPS, TIMELINE
+from ansible_collections.mlops.eks.plugins.module_utils._report.style import SCRIPT, STYLE
+from ansible_collections.mlops.eks.plugins.module_utils._report.templates import PAGE
 
 if t.TYPE_CHECKING:
     import jinja2
@@ -36,7 +36,7 @@ _GLYPHS = {
     "warning": '<path d="M8 2 1.5 13.5h13zM8 6.6v3.2M8 11.7v.1"/>',
 }
 _STROKES = 'fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"'
-# Favicons know no style sheet: these read on light and dark tabs alike.
+# The style sheet does not apply to the favicon: these colours are legible on light and on dark tabs.
 _TAB_COLOURS = {"good": "#2a9960", "bad": "#d9483b", "running": "#3b82c9"}
 
 
@@ -53,7 +53,7 @@ def render(run: Run) -> str:
         policy=_policy(),
         favicon=_favicon(run.outcome),
         sprite=_sprite(),
-        style=PALETTE + STYLE,
+        style=STYLE,
         script=SCRIPT,
     )
     return f"{page.strip()}\n"
@@ -72,7 +72,7 @@ def _template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals.update(_VOCABULARY)
-    return environment.from_string(PARTS + TIMELINE + STEPS + PAGE)
+    return environment.from_string(PAGE)
 
 
 def _problems(run: Run) -> list[tuple[str, Step, Cluster]]:
@@ -87,13 +87,13 @@ def _problems(run: Run) -> list[tuple[str, Step, Cluster]]:
 
 
 def _link(path: str) -> str:
-    """Return a relative address. File names are bytes to the system: those that are not UTF-8 must survive."""
+    """Return a relative URL. A file name that is not UTF-8 keeps its bytes."""
     return quote(path, errors="surrogateescape")
 
 
-def _told(because: str) -> str:
-    """Return a sentence of a record with its moments written out as everywhere on the page."""
-    return _ISO_MOMENT.sub(lambda found: formatting.date(moment(found[0])), because)
+def _with_dates(sentence: str) -> str:
+    """Return a sentence of a record with its ISO 8601 times in the format of the page."""
+    return _ISO_MOMENT.sub(lambda found: formatting.date(moment(found[0])), sentence)
 
 
 def _per_cent(value: float) -> str:
@@ -105,7 +105,7 @@ def _tint(phase: str) -> str:
 
 
 def _resource_names(cluster: Cluster) -> list[str]:
-    """Return the resources the cluster's steps asked for: cores, memory, then devices by name."""
+    """Return the resources that the cluster's steps request: CPU, memory, then devices by name."""
     names = {name for step in cluster.steps for name in step.resources}
     return sorted(names, key=lambda name: (name != "cpu", name != "memory", name))
 
@@ -115,16 +115,16 @@ def _resource_title(name: str) -> str:
 
 
 def _resource_titles(names: list[str]) -> list[tuple[str, bool]]:
-    """Return the heads of the columns; True for numbers, which stand at the right."""
+    """Return the column headings; True marks a column of numbers, aligned to the right."""
     return [(_resource_title(name), True) for name in names]
 
 
-def _total_held(cluster: Cluster, name: str) -> float:
+def _total_reserved(cluster: Cluster, name: str) -> float:
     return sum(step.resources[name].seconds for step in cluster.steps if name in step.resources)
 
 
 def _sprite() -> str:
-    """Return the icons and the hatching, defined once and used by reference."""
+    """Return the icons and the hatching, which the page uses by reference."""
     symbol = '<symbol id="i-{}" viewBox="0 0 16 16" {}>{}</symbol>'
     icons = "".join(symbol.format(name, _STROKES, glyph) for name, glyph in _GLYPHS.items())
     hatch = (
@@ -144,39 +144,39 @@ def _favicon(outcome: str) -> str:
 
 
 def _policy() -> str:
-    """Return the content security policy: nothing is fetched, and no script runs but ours."""
+    """Return the content security policy: it allows no request, and no script but `SCRIPT`."""
     script = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script}'"
 
 
 _VOCABULARY: dict[str, t.Any] = {
-    "asked": formatting.asked,
+    "cluster_summary": formatting.cluster_summary,
     "count": formatting.count,
-    "reached": formatting.reached,
     "date": formatting.date,
     "duration": formatting.duration,
     "elapsed": timeline.elapsed,
     "exit_code": formatting.exit_code,
     "good": GOOD,
-    "held": formatting.held,
     "icons": formatting.ICONS,
-    "lede": formatting.lede,
     "link": _link,
-    "mark": formatting.mark,
     "outcomes": formatting.OUTCOMES,
     "per_cent": _per_cent,
     "phase_words": formatting.PHASES,
+    "phases_text": formatting.phases_text,
     "printable": clean,
-    "progress": formatting.progress,
+    "progress_text": formatting.progress_text,
     "requested": formatting.requested,
+    "requests_text": formatting.requests_text,
+    "reserved": formatting.reserved,
     "resource_names": _resource_names,
     "resource_title": _resource_title,
     "resource_titles": _resource_titles,
     "row": timeline.row,
-    "said": formatting.said,
+    "summary": formatting.summary,
+    "tick_label": formatting.tick_label,
     "ticks": timeline.ticks,
     "tint": _tint,
-    "told": _told,
-    "total_held": _total_held,
+    "total_reserved": _total_reserved,
     "verbs": formatting.VERBS,
+    "with_dates": _with_dates,
 }

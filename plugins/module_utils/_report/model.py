@@ -1,14 +1,14 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the report knows of a run, as plain immutable records.
+"""The report's data: immutable records, most of whose fields have the names of the keys of `step.json`.
 
 Run ── Cluster ── Step ─┬─ Phase
                         ├─ Pod ── Container
                         ├─ Resource
                         └─ Cause
 
-All moments are in UTC, all durations in seconds, all text is free of control characters and colour codes.
+Times are in UTC, durations in seconds; text has no control characters and no colour codes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 SEVERITY = ("skipped", "succeeded", "ready", "running", "cancelled", "lost", "timed_out", "failed")
-"""Every outcome, from the best to the worst; `running` in a record at rest means that nobody saw the end."""
+"""Every outcome, from the best to the worst. A record that ends with `running` has no recorded end."""
 
 GOOD = frozenset({"skipped", "succeeded", "ready"})
 
@@ -33,7 +33,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """A container as last seen; `log` is a path relative to the run directory and exists."""
+    """A container as last observed; `log` is an existing file, relative to the run directory."""
 
     name: str
     image: str
@@ -47,7 +47,7 @@ class Container:
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """A pod as last seen; `requests` maps resource names to cores, bytes or counts."""
+    """A pod as last observed; `requests` maps resource names to cores, bytes or counts."""
 
     name: str
     role: str
@@ -61,7 +61,7 @@ class Pod:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """Why a step did not end well; `log` is the path of the guilty container's whole log, when it was kept."""
+    """Why a step did not succeed; `log` is the complete log of the failing container, if it was archived."""
 
     reason: str
     object: str
@@ -74,7 +74,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """Requested cores, bytes or counts at the peak, and the same multiplied by the seconds held."""
+    """Requested cores, bytes or counts at the peak, and the request multiplied by seconds."""
 
     requested: float
     seconds: float
@@ -82,7 +82,7 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A file kept of a step: its path below the step's directory, and the one below the run directory."""
+    """A file of a step: `name` is relative to the step's directory, `path` to the run directory."""
 
     name: str
     path: str
@@ -90,7 +90,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """An earlier attempt of a step; `evidence` is its directory below that of this run, if this run made it."""
+    """An earlier attempt of a step; `evidence` is its directory, relative to the run directory, if this run made it."""
 
     number: int
     outcome: str
@@ -105,7 +105,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What the program last said of itself; `total` is 0 where it said none."""
+    """The progress that the program reported last; `total` is 0 if it reported none."""
 
     done: float
     total: float
@@ -147,7 +147,7 @@ class Step:
 
     @property
     def moments(self) -> tuple[datetime, ...]:
-        """Every moment the step's own clock and its phases name."""
+        """Every recorded start and end of the step and its phases."""
         ends = [moment for phase in self.phases for moment in (phase.started, phase.finished)]
         return tuple(moment for moment in (self.started, self.finished, *ends) if moment is not None)
 
@@ -173,7 +173,7 @@ class Cluster:
 
     @property
     def total(self) -> int:
-        """How many steps the pipeline has, or at least has shown."""
+        """Number of steps of the pipeline, as far as it is recorded."""
         return max((max(step.total, step.index) for step in self.steps), default=0)
 
     @property
@@ -182,7 +182,7 @@ class Cluster:
 
     @property
     def finished(self) -> datetime | None:
-        """The end of the last step; `None` while a step's end is unknown."""
+        """The end of the last step; `None` while the end of a step is unknown."""
         return None if self.outcome == "running" else self.last_seen
 
     @property
@@ -199,7 +199,7 @@ class Run:
 
     @property
     def pipeline(self) -> str:
-        """The pipeline's name; where no step recorded it, the middle of the run id."""
+        """The pipeline's name; if no step recorded it, the middle part of the run id."""
         named = (step.pipeline for cluster in self.clusters for step in cluster.steps if step.pipeline)
         return next(named, None) or self.run_id.partition("-")[2].rpartition("-")[0] or self.run_id
 
@@ -213,7 +213,7 @@ class Run:
 
     @property
     def finished(self) -> datetime | None:
-        """The end of the last cluster; `None` while any cluster's end is unknown."""
+        """The end of the last cluster; `None` while the end of a cluster is unknown."""
         unfinished = any(cluster.finished is None for cluster in self.clusters)
         return None if unfinished else self.last_seen
 
@@ -223,10 +223,7 @@ class Run:
 
 
 def worst(outcomes: list[str]) -> str:
-    """Return the worst outcome; where all went well, the last that was not skipped.
-
-    Nothing recorded is `running`: nobody saw the end.
-    """
+    """Return the worst outcome; if all are good, the last that is not `skipped`; without outcomes, `running`."""
     bad = [outcome for outcome in outcomes if outcome not in GOOD]
     if bad or not outcomes:
         return max(bad, key=SEVERITY.index, default="running")

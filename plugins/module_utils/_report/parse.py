@@ -1,14 +1,19 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Turn one step record, however incomplete or odd, into a `Step`. Pure; never raises on what a record holds."""
+"""Turn one step record (`step.json`) into a `Step`. Pure; tolerates any content of the record.
+
+A field of `model` has the name of its key in the record, and the type of the field decides how the key is read. The
+code here reads only the fields for which that is not so.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import typing as t
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
@@ -26,6 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
 )
 
 Record = Mapping[str, t.Any]
+_T = t.TypeVar("_T")
 
 PHASES = ("queued", "pulling", "running", "finishing")
 TAIL_LINES = 40
@@ -42,14 +48,14 @@ def clean(value: object) -> str:
 
 
 def tail(value: object) -> tuple[str, ...]:
-    """Return the last log lines as a terminal would leave them: of a progress bar, only its last state."""
+    """Return the last log lines as a terminal shows them: only the last state of a progress bar."""
     lines = [line for item in _list(value) if isinstance(item, str) for line in item.rstrip("\r\n").split("\n")]
     drawn = [clean(line.rstrip("\r").rpartition("\r")[2]) for line in lines[-TAIL_LINES:]]
     return tuple(line if len(line) <= LINE_LENGTH else line[:LINE_LENGTH] + " …" for line in drawn)
 
 
 def moment(value: object) -> datetime | None:
-    """Return an ISO 8601 moment in UTC; `None` when it is not one. A moment without a zone is UTC."""
+    """Return an ISO 8601 time in UTC; `None` if it is not one. A time without a zone is UTC."""
     if not isinstance(value, str):
         return None
     try:
@@ -60,7 +66,7 @@ def moment(value: object) -> datetime | None:
 
 
 def number(value: object, default: float = 0.0) -> float:
-    """Return a finite number that is not negative, else `default`."""
+    """Return a finite number of at least 0, else `default`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return default
     try:
@@ -70,80 +76,70 @@ def number(value: object, default: float = 0.0) -> float:
     return real if math.isfinite(real) and real >= 0 else default
 
 
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(filter(None, map(clean, _list(value))))
+
+
+_READERS: Mapping[object, Callable[[t.Any], t.Any]] = {
+    "str": clean,
+    "int": lambda value: int(number(value)),
+    "float": number,
+    "datetime | None": moment,
+    "tuple[str, ...]": _texts,
+}
+
+
+def _read(kind: type[_T], record: Record, **special: t.Any) -> _T:
+    """Return a `kind` with the fields in `special`, and each other field read by its type."""
+    plain_fields = (field for field in fields(t.cast(t.Any, kind)) if field.name not in special)
+    return kind(**special, **{field.name: _READERS[field.type](record.get(field.name)) for field in plain_fields})
+
+
 def step(record: Record, *, directory: str, files: Collection[str], runs: Collection[str]) -> Step:
-    """Return the step that `record` tells of.
+    """Return a step.
 
     Args:
         record: the content of `step.json`.
         directory: the step's directory below the run directory, as `<cluster>/<NN>-<step>`.
         files: the paths of the files in that directory.
-        runs: the ids of the runs beside this one that have a report.
+        runs: the ids of the other runs that have a report.
     """
-    outcome = record.get("outcome")
-    because = clean(record.get("skipped_because"))
-    pods = _pods(record, directory, files)
-    return Step(
+    workload, pods = _dict(record.get("workload")), _pods(record, directory, files)
+    return _read(
+        Step,
+        record,
         name=clean(record.get("step")),
-        index=int(number(record.get("index"))),
-        total=int(number(record.get("total"))),
-        outcome=outcome if outcome in SEVERITY else "running",
-        namespace=clean(record.get("namespace")),
-        release=clean(record.get("release")),
-        pipeline=clean(record.get("pipeline")),
-        chart=clean(record.get("chart")),
-        chart_version=clean(record.get("chart_version")),
-        recipes=tuple(filter(None, map(clean, _list(record.get("recipes"))))),
-        identity=clean(record.get("identity")),
-        workload="/".join(filter(None, (clean(_dict(record.get("workload")).get(key)) for key in ("kind", "name")))),
-        controller=clean(record.get("controller")),
-        **_course(record, directory, files),
-        started=moment(record.get("started")),
-        finished=moment(record.get("finished")),
-        skipped_because=because,
-        skipped_report=_earlier_report(because, runs),
-        cause=_cause(record.get("cause"), pods),
+        outcome=_outcome(record, "running"),
+        workload="/".join(filter(None, (clean(workload.get(key)) for key in ("kind", "name")))),
+        attempt=int(number(record.get("attempt"), 1)),
+        attempts=tuple(_attempt(_dict(one), directory, files) for one in _list(record.get("attempts"))),
+        progress=_read(Progress, progress) if (progress := _dict(record.get("progress"))) else None,
+        reattached=record.get("reattached") is True,
+        skipped_report=_earlier_report(clean(record.get("skipped_because")), runs),
+        cause=_cause(_dict(record.get("cause")), pods),
         phases=_phases(record),
         pods=pods,
         resources=_resources(record),
         log_tail=tail(record.get("log_tail")),
-        warnings=tuple(filter(None, map(clean, _list(record.get("warnings"))))),
         evidence=tuple(Evidence(name=name, path=f"{directory}/{name}") for name in sorted(files, key=_evidence_order)),
     )
 
 
-def _course(record: Record, directory: str, files: Collection[str]) -> dict[str, t.Any]:
-    """Return the fields of a step that tell how it went: in how many attempts, how often started again, how far."""
-    return {
-        "attempt": int(number(record.get("attempt"), 1)),
-        "attempts": _attempts(record, directory, files),
-        "restarts": int(number(record.get("restarts"))),
-        "progress": _progress(record.get("progress")),
-        "reattached": record.get("reattached") is True,
-    }
+def _outcome(record: Record, default: str) -> str:
+    return outcome if (outcome := record.get("outcome")) in SEVERITY else default
 
 
-def _attempts(record: Record, directory: str, files: Collection[str]) -> tuple[Attempt, ...]:
-    found = []
-    for one in map(_dict, _list(record.get("attempts"))):
-        outcome, place = one.get("outcome"), f"attempt-{int(number(one.get('attempt')))}/"
-        attempt = Attempt(
-            number=int(number(one.get("attempt"))),
-            outcome=outcome if outcome in SEVERITY else "failed",
-            started=moment(one.get("started")),
-            finished=moment(one.get("finished")),
-            reason=clean(one.get("reason")),
-            object=clean(one.get("object")),
-            message=clean(one.get("message")),
-            run=clean(one.get("run_id")),
-            evidence=f"{directory}/{place}" if any(name.startswith(place) for name in files) else None,
-        )
-        found.append(attempt)
-    return tuple(found)
-
-
-def _progress(value: object) -> Progress | None:
-    said = _dict(value)
-    return Progress(done=number(said.get("done")), total=number(said.get("total"))) if said else None
+def _attempt(record: Record, directory: str, files: Collection[str]) -> Attempt:
+    ordinal = int(number(record.get("attempt")))
+    place = f"attempt-{ordinal}/"
+    return _read(
+        Attempt,
+        record,
+        number=ordinal,
+        outcome=_outcome(record, "failed"),
+        run=clean(record.get("run_id")),
+        evidence=f"{directory}/{place}" if any(name.startswith(place) for name in files) else None,
+    )
 
 
 def _evidence_order(name: str) -> tuple[bool, str]:
@@ -155,21 +151,12 @@ def _earlier_report(because: str, runs: Collection[str]) -> str | None:
     return f"../{found[1]}/report.html" if found and found[1] in runs else None
 
 
-def _cause(value: object, pods: tuple[Pod, ...]) -> Cause | None:
-    record = _dict(value)
+def _cause(record: Record, pods: tuple[Pod, ...]) -> Cause | None:
     if not record:
         return None
-    subject, container = clean(record.get("object")), clean(record.get("container"))
-    kept = {(f"Pod/{pod.name}", one.name): one.log for pod in pods for one in pod.containers}
-    return Cause(
-        reason=clean(record.get("reason")),
-        object=subject,
-        container=container,
-        message=clean(record.get("message")),
-        remedy=clean(record.get("remedy")),
-        log_tail=tail(record.get("log_tail")),
-        log=kept.get((subject, container)),
-    )
+    logs = {(f"Pod/{pod.name}", one.name): one.log for pod in pods for one in pod.containers}
+    log = logs.get((clean(record.get("object")), clean(record.get("container"))))
+    return _read(Cause, record, log_tail=tail(record.get("log_tail")), log=log)
 
 
 def _phases(record: Record) -> tuple[Phase, ...]:
@@ -183,13 +170,9 @@ def _phases(record: Record) -> tuple[Phase, ...]:
 
 def _pods(record: Record, directory: str, files: Collection[str]) -> tuple[Pod, ...]:
     return tuple(
-        Pod(
-            name=clean(pod.get("name")),
-            role=clean(pod.get("role")),
-            node=clean(pod.get("node")),
-            phase=clean(pod.get("phase")),
-            started=moment(pod.get("started")),
-            finished=moment(pod.get("finished")),
+        _read(
+            Pod,
+            pod,
             requests={clean(name): number(amount) for name, amount in _dict(pod.get("requests")).items()},
             containers=tuple(
                 _container(item, directory, files) for item in map(_dict, _list(pod.get("containers"))) if item
@@ -202,13 +185,10 @@ def _pods(record: Record, directory: str, files: Collection[str]) -> tuple[Pod, 
 
 def _container(record: Record, directory: str, files: Collection[str]) -> Container:
     code, lines, log = record.get("exit_code"), record.get("log_lines"), record.get("log")
-    return Container(
-        name=clean(record.get("name")),
-        image=clean(record.get("image")),
-        state=clean(record.get("state")),
-        reason=clean(record.get("reason")),
+    return _read(
+        Container,
+        record,
         exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        restarts=int(number(record.get("restarts"))),
         log=f"{directory}/{log}" if isinstance(log, str) and log in files else None,
         log_lines=int(number(lines)) if lines is not None else None,
     )
@@ -216,7 +196,7 @@ def _container(record: Record, directory: str, files: Collection[str]) -> Contai
 
 def _resources(record: Record) -> dict[str, Resource]:
     return {
-        clean(name): Resource(requested=number(item.get("requested")), seconds=number(item.get("seconds")))
+        clean(name): _read(Resource, item)
         for name, item in sorted((str(key), _dict(value)) for key, value in _dict(record.get("resources")).items())
         if item
     }

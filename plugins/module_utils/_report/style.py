@@ -1,11 +1,44 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The look of the report, from 360 pixels to paper. Colours are in `palette`."""
+"""The style sheet of the report, from 360 pixels to paper, and its script.
+
+The sheet begins with the colours, light and dark: one for each outcome and each phase. Text has a contrast of at least
+4.5 to 1. The page works without the script, which opens the step that a link leads to, and all steps at once.
+"""
 
 from __future__ import annotations
 
 STYLE = """
+:root {
+  color-scheme: light dark;
+  --paper: #faf9f6; --card: #fff; --ink: #1c2126; --soft: #5a626c; --line: #e5e2db; --code: #f4f2ec; --link: #1f5fa8;
+  --succeeded: #1b7445; --ready: #0c6f69; --skipped: #5a626c; --failed: #b3261e;
+  --timed_out: #955200; --cancelled: #5a626c; --lost: #8a2b6c; --running: #1f5fa8;
+  --queued: #b58a35; --pulling: #8a7fc7; --active: #23808f; --finishing: #71818f; --track: #f1eee8;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #131618; --card: #1a1e21; --ink: #e7e5e0; --soft: #a1a8b0; --line: #2b3035; --code: #111416;
+    --link: #86b7ee;
+    --succeeded: #68c592; --ready: #5fc7be; --skipped: #a1a8b0; --failed: #f28b82;
+    --timed_out: #e9ab5c; --cancelled: #a1a8b0; --lost: #dd8fc2; --running: #86b7ee;
+    --queued: #c79d4c; --pulling: #a399e0; --active: #43a5b5; --finishing: #8493a1; --track: #22272b;
+  }
+}
+.succeeded { --tone: var(--succeeded); }
+.ready { --tone: var(--ready); }
+.skipped { --tone: var(--skipped); }
+.failed { --tone: var(--failed); }
+.timed_out { --tone: var(--timed_out); }
+.cancelled { --tone: var(--cancelled); }
+.lost { --tone: var(--lost); }
+.running { --tone: var(--running); }
+.queued { fill: var(--queued); background: var(--queued); }
+.pulling { fill: var(--pulling); background: var(--pulling); }
+.active { fill: var(--active); background: var(--active); }
+.finishing { fill: var(--finishing); background: var(--finishing); }
+
 :root {
   --sans: Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   --mono: ui-monospace, SFMono-Regular, "JetBrains Mono", "Cascadia Code", Menlo, Consolas, monospace;
@@ -33,7 +66,7 @@ small { font-size: .82rem; }
 .icon { width: 1.05em; height: 1.05em; flex: none; vertical-align: -.16em; color: var(--tone, currentColor); }
 .defs { position: absolute; width: 0; height: 0; }
 
-/* What became of it */
+/* Outcome */
 .outcome { color: var(--tone); font-weight: 600; white-space: nowrap; }
 .outcome .icon { margin-right: .4em; }
 .pill {
@@ -227,41 +260,6 @@ footer { margin-top: 3rem; padding-bottom: 2.5rem; font-size: .8rem; color: var(
 }
 """
 
-
-# The colours of the report: light and dark, one for each outcome and each phase. Text keeps a contrast of 4.5 to 1.
-PALETTE = """
-:root {
-  color-scheme: light dark;
-  --paper: #faf9f6; --card: #fff; --ink: #1c2126; --soft: #5a626c; --line: #e5e2db; --code: #f4f2ec; --link: #1f5fa8;
-  --succeeded: #1b7445; --ready: #0c6f69; --skipped: #5a626c; --failed: #b3261e;
-  --timed_out: #955200; --cancelled: #5a626c; --lost: #8a2b6c; --running: #1f5fa8;
-  --queued: #b58a35; --pulling: #8a7fc7; --active: #23808f; --finishing: #71818f; --track: #f1eee8;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #131618; --card: #1a1e21; --ink: #e7e5e0; --soft: #a1a8b0; --line: #2b3035; --code: #111416;
-    --link: #86b7ee;
-    --succeeded: #68c592; --ready: #5fc7be; --skipped: #a1a8b0; --failed: #f28b82;
-    --timed_out: #e9ab5c; --cancelled: #a1a8b0; --lost: #dd8fc2; --running: #86b7ee;
-    --queued: #c79d4c; --pulling: #a399e0; --active: #43a5b5; --finishing: #8493a1; --track: #22272b;
-  }
-}
-.succeeded { --tone: var(--succeeded); }
-.ready { --tone: var(--ready); }
-.skipped { --tone: var(--skipped); }
-.failed { --tone: var(--failed); }
-.timed_out { --tone: var(--timed_out); }
-.cancelled { --tone: var(--cancelled); }
-.lost { --tone: var(--lost); }
-.running { --tone: var(--running); }
-.queued { fill: var(--queued); background: var(--queued); }
-.pulling { fill: var(--pulling); background: var(--pulling); }
-.active { fill: var(--active); background: var(--active); }
-.finishing { fill: var(--finishing); background: var(--finishing); }
-"""
-
-
-# The few lines of script the page can do without: links open the step they lead to, all steps open at once.
 SCRIPT = """
 const all = [...document.querySelectorAll('details.step')];
 const reveal = () => {

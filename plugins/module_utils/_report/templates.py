@@ -1,14 +1,14 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Template of the page (Jinja, autoescaped): what stands where.
+"""The Jinja template of the report (autoescaped): macros from small to large, then the page that calls them.
 
-How it looks is in `style`, what it says in `words`, the timeline and the steps in files of their own.
+The templates are Python strings because AnsiballZ ships only the `.py` files of module_utils to a module.
 """
 
 from __future__ import annotations
 
-PARTS = r"""
+_PARTS = r"""
 {% macro icon(name) %}<svg class="icon" aria-hidden="true"><use href="#i-{{ name }}"/></svg>{% endmacro %}
 
 {% macro outcome(name, pill=false) -%}
@@ -32,7 +32,7 @@ PARTS = r"""
 {%- endmacro %}
 
 {% macro skipped(step) -%}
-{% set because = told(step.skipped_because) or 'skipped' %}
+{% set because = with_dates(step.skipped_because) or 'skipped' %}
 {% if step.skipped_report %}<a href="{{ link(step.skipped_report) }}">{{ because }}</a>
 {%- else %}{{ because }}{% endif %}
 {%- endmacro %}
@@ -50,7 +50,7 @@ PARTS = r"""
   <p class="remedy"><b>What to do:</b> Run the same command again; it re-attaches to the workload and completes the
     record.</p>
   {% else %}
-  <p>No cause was recorded; the evidence below may tell.</p>
+  <p>No cause was recorded. See the evidence below.</p>
   {% endif %}
 </article>
 {% endmacro %}
@@ -68,65 +68,78 @@ PARTS = r"""
 {% endmacro %}
 """
 
-PAGE = r"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="{{ policy }}">
-<title>{{ run.pipeline }}: {{ outcomes[run.outcome] | lower }} · {{ run.run_id }}</title>
-<link rel="icon" href="{{ favicon }}">
-<style>{{ style | safe }}</style>
-</head>
-<body class="{{ run.outcome }}">
-{{ sprite | safe }}
-<main>
-<header class="top">
-  <p class="eyebrow">Run report</p>
-  <div class="title"><h1>{{ run.pipeline }}</h1>{{ outcome(run.outcome, pill=true) }}</div>
-  <p class="lede">{{ lede(run) }}</p>
-  <dl class="facts">
-    <div><dt>Duration</dt><dd>{{ duration(elapsed(run.started, run.finished)) }}</dd></div>
-    <div><dt>Started</dt><dd>{{ when(run.started) }}</dd></div>
-    <div><dt>{{ 'Cluster' if run.clusters | length == 1 else 'Clusters' }}</dt>
-      <dd>{{ run.clusters | map(attribute='name') | join(', ') or 'none' }}</dd></div>
-    <div><dt>Run</dt><dd class="mono">{{ run.run_id }}</dd></div>
+# A cluster's timeline: one row for each step, one bar for each phase, on the time scale of the run.
+_TIMELINE = r"""
+{% macro timeline(place, cluster, scale) %}
+<figure class="card" aria-label="Timeline of {{ cluster.name }}">
+  <div class="timeline">
+    <div class="grid" aria-hidden="true"><svg>
+      {% for tick in ticks(scale.seconds) %}
+      {% set at = per_cent(tick.left) %}
+      <line x1="{{ at }}" x2="{{ at }}" y1="0" y2="100%" class="{{ loop.cycle('even', 'odd') }}"/>
+      {% endfor %}
+    </svg></div>
+    <ol>
+      {% for step in cluster.steps %}{{ timeline_row(place ~ '-' ~ loop.index, step, row(step, scale)) }}{% endfor %}
+    </ol>
+    <div class="axis" aria-hidden="true"><span></span><svg>
+      {% for tick in ticks(scale.seconds) %}
+      {% set anchor = 'start' if loop.first else 'end' if tick.left > 97 else 'middle' %}
+      <text x="{{ per_cent(tick.left) }}" y="17" text-anchor="{{ anchor }}" class="{{ loop.cycle('even', 'odd') }}">
+        {{- tick_label(tick.seconds) -}}
+      </text>
+      {% endfor %}
+    </svg><span></span></div>
+  </div>
+  <dl class="legend">
+    {% for name, meaning in phase_words.items() %}
+    <div><dt><span class="swatch {{ tint(name) }}"></span>{{ name }}</dt><dd>{{ meaning }}</dd></div>
+    {% endfor %}
   </dl>
-</header>
-{% if problems %}
-<section aria-label="What went wrong">
-  {% for place, step, cluster in problems %}{{ problem(place, step, cluster) }}{% endfor %}
-</section>
-{% endif %}
-{% for cluster in run.clusters %}
-{% set place = 'c' ~ loop.index %}
-{% set names = resource_names(cluster) %}
-<section aria-labelledby="{{ place }}">
-  <div class="head"><h2 id="{{ place }}">{{ cluster.name }}</h2>
-    {% if run.clusters | length > 1 %}{{ outcome(cluster.outcome, pill=true) }}{% endif %}
-    <p>{{ progress(cluster) }}</p></div>
-  {% if scale %}{{ timeline(place, cluster, scale) }}{% endif %}
-  <h3>Steps</h3>
-  {{ steps(place, cluster) }}
-  {% if names %}{{ use(cluster, names) }}{% endif %}
-  <div><h3 class="with-toggle">Evidence</h3>
-    <div class="card sheet">
-      {% for step in cluster.steps %}{{ detail(place ~ '-' ~ loop.index, step) }}{% endfor %}
-    </div></div>
-</section>
-{% endfor %}
-</main>
-<footer><p>Written by mlops.eks from the records beside this page; times are UTC. The same facts for programs:
-  <a href="run.json">run.json</a>.</p></footer>
-<script>{{ script | safe }}</script>
-</body>
-</html>
+</figure>
+{% endmacro %}
+
+{% macro timeline_row(place, step, bars) %}
+<li class="row {{ step.outcome }}">
+  <span class="row-name">{{ icon(icons[step.outcome]) }}
+    <span><a href="#{{ place }}">{{ step.name }}</a>
+      <span class="visually-hidden">{{ outcomes[step.outcome] }}</span></span></span>
+  <div class="row-track">
+    {% if bars %}{{ track(step, bars) }}
+    {% elif step.outcome == 'skipped' %}<p class="note">{{ skipped(step) }}</p>
+    {% else %}<p class="note">No times were recorded.</p>
+    {% endif %}
+  </div>
+  <span class="row-time">{{ 'skipped' if step.outcome == 'skipped' else took(step) }}</span>
+</li>
+{% endmacro %}
+
+{% macro bar(kind, left, width) -%}
+class="{{ kind }}" x="{{ per_cent(left) }}" width="{{ per_cent(width) }}" y="2" height="16" rx="3"
+{%- endmacro %}
+
+{% macro track(step, bars) %}
+<svg class="bars" role="img" aria-label="{{ step.name }}: {{ phases_text(bars) }}">
+  <rect {{ bar('track', bars.whole.left, bars.whole.width) }}/>
+  {% for one in bars.phases %}
+  <rect {{ bar(tint(one.name), one.left, one.width) }}><title>{{ one.name }} {{ duration(one.seconds) }}</title></rect>
+  {% if one.open or one.name == 'queued' %}<rect {{ bar('hatch', one.left, one.width) }}/>{% endif %}
+  {% endfor %}
+  {% if step.outcome not in good %}
+  <rect class="end" x="{{ per_cent(bars.right) }}" width="4" y="-2" height="24" rx="2" transform="translate(-2)"/>
+  {% endif %}
+</svg>
+<ul class="phases" style="--from: {{ per_cent(bars.whole.left) }}">
+  {% for one in bars.phases %}
+  <li><span class="swatch {{ tint(one.name) }}"></span>{{ one.name }}
+    <b>{{ duration(one.seconds) }}{{ ' …' if one.open }}</b></li>
+  {% endfor %}
+</ul>
+{% endmacro %}
 """
 
-
-# Template of what is known of the steps: the table, the resources, the pods, the files.
-STEPS = r"""
+# The steps: their table, resources, attempts, pods and files.
+_STEPS = r"""
 {% macro head(titles) %}
 <thead><tr>
   {% for title, numbers in titles %}<th scope="col" class="{{ 'num' if numbers }}">{{ title }}</th>{% endfor %}
@@ -170,7 +183,7 @@ STEPS = r"""
       <td class="num" data-label="{{ resource_title(name) }}">
         {% if one %}
         <span class="soft ask">{{ requested(name, one.requested) | join(' ') }}</span>
-        {{ amount(held(name, one.seconds)) }}
+        {{ amount(reserved(name, one.seconds)) }}
         {% else %}–{% endif %}
       </td>
       {% endfor %}
@@ -180,12 +193,13 @@ STEPS = r"""
   <tfoot><tr>
     <th scope="row">All steps</th>
     {% for name in names %}
-    <td class="num" data-label="{{ resource_title(name) }}">{{ amount(held(name, total_held(cluster, name))) }}</td>
+    {% set total = reserved(name, total_reserved(cluster, name)) %}
+    <td class="num" data-label="{{ resource_title(name) }}">{{ amount(total) }}</td>
     {% endfor %}
   </tr></tfoot>
 </table>
-<p class="say">What the pods asked for, times how long they held it: what the run reserved, not what it was
-  measured to use.</p></div>
+<p class="say">Requests of the pods, multiplied by the time they held them: what the run reserved, not what it
+  used.</p></div>
 {% endmacro %}
 
 {% macro attempts(step) %}
@@ -212,7 +226,7 @@ STEPS = r"""
   <tbody>
     {% for pod in step.pods %}
     <tr>
-      <th scope="row" class="full">{{ pod.name }} <small>{{ asked(pod) }}</small></th>
+      <th scope="row" class="full">{{ pod.name }} <small>{{ requests_text(pod) }}</small></th>
       <td data-label="Role">{{ pod.role or '–' }}</td>
       <td data-label="Node">{{ pod.node or 'none' }}</td>
       <td class="full" data-label="Phase">{{ pod.phase or '–' }}
@@ -249,7 +263,7 @@ STEPS = r"""
       <div><dt>Started</dt><dd>{{ when(step.started) }}</dd></div>
       <div><dt>Finished</dt><dd>{{ when(step.finished) }}</dd></div>
       {% if step.controller %}<div><dt>Controller</dt><dd>{{ step.controller }}</dd></div>{% endif %}
-      {% if step.progress %}<div><dt>Progress</dt><dd>{{ reached(step.progress) }}</dd></div>{% endif %}
+      {% if step.progress %}<div><dt>Progress</dt><dd>{{ progress_text(step.progress) }}</dd></div>{% endif %}
       {% if step.restarts %}<div><dt>Restarts</dt><dd>{{ step.restarts }}</dd></div>{% endif %}
       {% if step.recipes %}<div><dt>Recipe</dt><dd><code>{{ step.recipes | join(', ') }}</code></dd></div>{% endif %}
     </dl>
@@ -269,73 +283,61 @@ STEPS = r"""
 {% endmacro %}
 """
 
-
-# Template of a cluster's timeline: one row for each step, one bar for each phase, on the time scale of the run.
-TIMELINE = r"""
-{% macro timeline(place, cluster, scale) %}
-<figure class="card" aria-label="Timeline of {{ cluster.name }}">
-  <div class="timeline">
-    <div class="grid" aria-hidden="true"><svg>
-      {% for tick in ticks(scale.seconds) %}
-      {% set at = per_cent(tick.left) %}
-      <line x1="{{ at }}" x2="{{ at }}" y1="0" y2="100%" class="{{ loop.cycle('even', 'odd') }}"/>
-      {% endfor %}
-    </svg></div>
-    <ol>
-      {% for step in cluster.steps %}{{ timeline_row(place ~ '-' ~ loop.index, step, row(step, scale)) }}{% endfor %}
-    </ol>
-    <div class="axis" aria-hidden="true"><span></span><svg>
-      {% for tick in ticks(scale.seconds) %}
-      {% set anchor = 'start' if loop.first else 'end' if tick.left > 97 else 'middle' %}
-      <text x="{{ per_cent(tick.left) }}" y="17" text-anchor="{{ anchor }}" class="{{ loop.cycle('even', 'odd') }}">
-        {{- mark(tick.seconds) -}}
-      </text>
-      {% endfor %}
-    </svg><span></span></div>
-  </div>
-  <dl class="legend">
-    {% for name, meaning in phase_words.items() %}
-    <div><dt><span class="swatch {{ tint(name) }}"></span>{{ name }}</dt><dd>{{ meaning }}</dd></div>
-    {% endfor %}
+_PAGE = r"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="{{ policy }}">
+<title>{{ run.pipeline }}: {{ outcomes[run.outcome] | lower }} · {{ run.run_id }}</title>
+<link rel="icon" href="{{ favicon }}">
+<style>{{ style | safe }}</style>
+</head>
+<body class="{{ run.outcome }}">
+{{ sprite | safe }}
+<main>
+<header class="top">
+  <p class="eyebrow">Run report</p>
+  <div class="title"><h1>{{ run.pipeline }}</h1>{{ outcome(run.outcome, pill=true) }}</div>
+  <p class="lede">{{ summary(run) }}</p>
+  <dl class="facts">
+    <div><dt>Duration</dt><dd>{{ duration(elapsed(run.started, run.finished)) }}</dd></div>
+    <div><dt>Started</dt><dd>{{ when(run.started) }}</dd></div>
+    <div><dt>{{ 'Cluster' if run.clusters | length == 1 else 'Clusters' }}</dt>
+      <dd>{{ run.clusters | map(attribute='name') | join(', ') or 'none' }}</dd></div>
+    <div><dt>Run</dt><dd class="mono">{{ run.run_id }}</dd></div>
   </dl>
-</figure>
-{% endmacro %}
-
-{% macro timeline_row(place, step, bars) %}
-<li class="row {{ step.outcome }}">
-  <span class="row-name">{{ icon(icons[step.outcome]) }}
-    <span><a href="#{{ place }}">{{ step.name }}</a>
-      <span class="visually-hidden">{{ outcomes[step.outcome] }}</span></span></span>
-  <div class="row-track">
-    {% if bars %}{{ track(step, bars) }}
-    {% elif step.outcome == 'skipped' %}<p class="note">{{ skipped(step) }}</p>
-    {% else %}<p class="note">No times were recorded.</p>
-    {% endif %}
-  </div>
-  <span class="row-time">{{ 'skipped' if step.outcome == 'skipped' else took(step) }}</span>
-</li>
-{% endmacro %}
-
-{% macro bar(kind, left, width) -%}
-class="{{ kind }}" x="{{ per_cent(left) }}" width="{{ per_cent(width) }}" y="2" height="16" rx="3"
-{%- endmacro %}
-
-{% macro track(step, bars) %}
-<svg class="bars" role="img" aria-label="{{ step.name }}: {{ said(bars) }}">
-  <rect {{ bar('track', bars.whole.left, bars.whole.width) }}/>
-  {% for one in bars.phases %}
-  <rect {{ bar(tint(one.name), one.left, one.width) }}><title>{{ one.name }} {{ duration(one.seconds) }}</title></rect>
-  {% if one.open or one.name == 'queued' %}<rect {{ bar('hatch', one.left, one.width) }}/>{% endif %}
-  {% endfor %}
-  {% if step.outcome not in good %}
-  <rect class="end" x="{{ per_cent(bars.right) }}" width="4" y="-2" height="24" rx="2" transform="translate(-2)"/>
-  {% endif %}
-</svg>
-<ul class="phases" style="--from: {{ per_cent(bars.whole.left) }}">
-  {% for one in bars.phases %}
-  <li><span class="swatch {{ tint(one.name) }}"></span>{{ one.name }}
-    <b>{{ duration(one.seconds) }}{{ ' …' if one.open }}</b></li>
-  {% endfor %}
-</ul>
-{% endmacro %}
+</header>
+{% if problems %}
+<section aria-label="What went wrong">
+  {% for place, step, cluster in problems %}{{ problem(place, step, cluster) }}{% endfor %}
+</section>
+{% endif %}
+{% for cluster in run.clusters %}
+{% set place = 'c' ~ loop.index %}
+{% set names = resource_names(cluster) %}
+<section aria-labelledby="{{ place }}">
+  <div class="head"><h2 id="{{ place }}">{{ cluster.name }}</h2>
+    {% if run.clusters | length > 1 %}{{ outcome(cluster.outcome, pill=true) }}{% endif %}
+    <p>{{ cluster_summary(cluster) }}</p></div>
+  {% if scale %}{{ timeline(place, cluster, scale) }}{% endif %}
+  <h3>Steps</h3>
+  {{ steps(place, cluster) }}
+  {% if names %}{{ use(cluster, names) }}{% endif %}
+  <div><h3 class="with-toggle">Evidence</h3>
+    <div class="card sheet">
+      {% for step in cluster.steps %}{{ detail(place ~ '-' ~ loop.index, step) }}{% endfor %}
+    </div></div>
+</section>
+{% endfor %}
+</main>
+<footer><p>Written by mlops.eks from the records beside this page; times are UTC. The same facts for programs:
+  <a href="run.json">run.json</a>.</p></footer>
+<script>{{ script | safe }}</script>
+</body>
+</html>
 """
+
+# Jinja runs the page last: a macro must be defined before it is called.
+PAGE = _PARTS + _TIMELINE + _STEPS + _PAGE

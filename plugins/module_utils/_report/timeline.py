@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Geometry of the timeline: which moment of the run lies where, in per cent of the width. Pure."""
+"""Geometry of the timeline: positions of times in per cent of its width. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MOST_TICKS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The run's time from left to right; the same for all its clusters, so that they compare."""
+    """The time axis of a run, shared by all its clusters."""
 
     start: datetime
     seconds: float
 
     def at(self, moment: datetime) -> float:
-        """Return where `moment` lies, 0 to 100; what lies outside sits on the edge."""
+        """Return the position of `moment`, 0 to 100; a time outside the run is at an edge."""
         if self.seconds <= 0:
             return 0.0
         return 100 * min(max((moment - self.start).total_seconds() / self.seconds, 0.0), 1.0)
@@ -35,7 +35,7 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A stretch of the timeline in per cent; `open` when its end was never recorded."""
+    """A bar of the timeline in per cent; `open` if its end was not recorded."""
 
     name: str
     left: float
@@ -46,7 +46,7 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One step of the timeline: its whole stretch and its phases, which lie within it."""
+    """One step of the timeline: the bar of the step, and those of its phases within it."""
 
     whole: Bar
     phases: tuple[Bar, ...]
@@ -59,21 +59,21 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Tick:
-    """A mark of the axis: its place in per cent and its seconds since the start."""
+    """A tick of the axis: its position in per cent, and seconds since the start."""
 
     left: float
     seconds: float
 
 
 def scale(run: Run) -> Scale | None:
-    """Return the scale of a run; `None` when no moment of it is known."""
+    """Return the time axis of a run; `None` if no time is recorded."""
     if run.started is None or run.last_seen is None:
         return None
     return Scale(start=run.started, seconds=(run.last_seen - run.started).total_seconds())
 
 
 def row(step: Step, scale: Scale) -> Row | None:
-    """Return the bars of a step; `None` when it did not run or left no times."""
+    """Return the bars of a step; `None` if it was skipped or no time is recorded."""
     if not step.moments or step.outcome == "skipped":
         return None
     start, end = min(step.moments), max(step.moments)
@@ -86,7 +86,7 @@ def row(step: Step, scale: Scale) -> Row | None:
 
 
 def ticks(seconds: float) -> tuple[Tick, ...]:
-    """Return at most `MOST_TICKS` marks at round intervals, the first at zero and none past the end."""
+    """Return at most `MOST_TICKS` ticks at round intervals, the first at 0."""
     if seconds <= 0:
         return (Tick(left=0.0, seconds=0.0),)
     interval = next((one for one in INTERVALS if seconds / one < MOST_TICKS), seconds)
@@ -95,14 +95,14 @@ def ticks(seconds: float) -> tuple[Tick, ...]:
 
 
 def elapsed(started: datetime | None, finished: datetime | None) -> float | None:
-    """Return the seconds between two moments; `None` when one is unknown, never less than zero."""
+    """Return the seconds between two times, at least 0; `None` if one is unknown."""
     if started is None or finished is None:
         return None
     return max((finished - started).total_seconds(), 0.0)
 
 
 def _bar(name: str, start: datetime, end: datetime, *, scale: Scale, unfinished: bool) -> Bar:
-    # A clock set back in the middle of a step must not draw a bar of negative width.
+    # If the clock was set back during a step, the bar must not have a negative width.
     end = max(start, end)
     left, right = scale.at(start), scale.at(end)
     return Bar(name=name, left=left, width=right - left, seconds=(end - start).total_seconds(), open=unfinished)

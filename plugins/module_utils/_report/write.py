@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Write `run.json` and `report.html` of a run, whole or not at all, and only when they change."""
+"""Write `run.json` and `report.html` of a run atomically, and only when they change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.collect import c
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 
 RECORD, PAGE = "run.json", "report.html"
-# Of each file: before and after.
+# The old and the new content by file name.
 Changes = dict[str, tuple[str | None, str]]
 
 
@@ -34,14 +34,14 @@ Changes = dict[str, tuple[str | None, str]]
 def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callable[[str], None]) -> dict[str, t.Any]:
     """Bring the report of a run up to date and return the task's result.
 
-    Hosts of one play may call this at the same time: each reads the records and writes under a lock on the run
-    directory, so the last one to write has seen everything the others saw. One that waited while another began to read
-    has nothing to add: two hundred clusters that end together are written a few times, not two hundred.
+    Hosts of one play may call this at the same time: each reads and writes under a lock on the run directory. A call
+    that waited while another one began to read returns the result of that one, so that two hundred clusters that end
+    together write the report a few times.
 
     Raises:
-        InvalidInputError: there is no such run, or no run is called like that.
+        InvalidInputError: there is no such run, or the name is not valid.
         MissingToolError: Jinja is not installed where this runs.
-        StorageError: the directory cannot be read or written; a former report stays.
+        StorageError: the directory cannot be read or written; an earlier report stays.
     """
     check_options("run_report", {"run_id": run_id, "runs_dir": str(runs_dir)})
     asked = time.time_ns()
@@ -53,7 +53,7 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
             outcome, changes = (known, {}) if known else _bring_up_to_date(directory, mode, check=check)
     except (StorageError, OSError) as error:
         found = error if isinstance(error, StorageError) else storage_error(Path(error.filename or runs_dir), error)
-        # The role that runs a pipeline goes on without it, so that this does not hide how the run ended.
+        # The role that runs a pipeline ignores this error, so that the outcome of the run stays visible.
         say(f"report | {run_id} | not written: {found} The task mlops.eks.run_report writes it later.")
         raise StorageError(f"Cannot report run {run_id!r}: {found}", path=found.path) from error
     if changes:
@@ -71,7 +71,7 @@ def report(runs_dir: Path, run_id: str, *, check: bool, diff: bool, say: Callabl
 
 
 def _mode(directory: Path) -> int:
-    """Return who may read the report: whoever may read all that it is made of, as a private step's record."""
+    """Return the permissions of the report: those that all its records have, as the record of a step may be private."""
     return functools.reduce(operator.and_, map(mode_of, directory.glob("*/*/step.json")), SHARED)
 
 
@@ -86,7 +86,7 @@ def _bring_up_to_date(directory: Path, mode: int, *, check: bool) -> tuple[str, 
         for name, (_before, after) in changes.items():
             write_atomically(directory / name, after, mode=mode)
         for name in wanted:
-            # A step that came later may be private.
+            # A later step may be private.
             if (wider := mode_of(directory / name)) & ~mode:
                 (directory / name).chmod(wider & mode)
         os.utime(directory / RECORD, ns=(begun, begun))
@@ -94,10 +94,10 @@ def _bring_up_to_date(directory: Path, mode: int, *, check: bool) -> tuple[str, 
 
 
 def _outcome_since(asked: int, directory: Path) -> str | None:
-    """Return the run's outcome if the record was read since then: its time is that at which its reading began."""
+    """Return the outcome in `run.json` if it is as new as `asked`: its mtime is when the reading of records began."""
     record = directory / RECORD
     try:
-        # Not one of the future, which a clock that was set back leaves.
+        # A time in the future means that the clock was set back.
         if not asked <= record.stat().st_mtime_ns <= time.time_ns():
             return None
         return str(json.loads(record.read_text(encoding="utf-8"))["outcome"])
@@ -107,10 +107,10 @@ def _outcome_since(asked: int, directory: Path) -> str | None:
 
 @contextlib.contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Hold the run directory itself, so that no lock file stays among the evidence."""
+    """Lock the run directory itself, so that no lock file remains in it."""
     handle = os.open(directory, os.O_RDONLY)
     try:
-        # Some network file systems lock no directories; there the writes are still whole, one after the other.
+        # Some network file systems cannot lock a directory; each write is atomic there too.
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -126,10 +126,7 @@ def _current(path: Path) -> str | None:
 
 
 def _difference(path: Path, before: str | None, after: str, mode: int) -> dict[str, str]:
-    """Return a diff of the record as it is, and by size and digest of the page, which is made from it.
-
-    A record that only its owner may read is not shown either.
-    """
+    """Return a diff: the content of `run.json`, but only size and digest of the page and of a private record."""
     show = str if path.name == RECORD and mode & 0o077 else _digest
     return {
         "before_header": str(path),

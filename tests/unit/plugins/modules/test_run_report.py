@@ -35,4 +35,4 @@ def test_an_unknown_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     result = run(capsys, runs_dir=str(tmp_path), run_id="nope")
     assert result["failed"] is True
     assert result["runs"] == ["20261121T091502-digits-3f9a"]
-    assert result["msg"].endswith("has no such run; the runs there are: 20261121T091502-digits-3f9a.")
+    assert result["msg"].endswith("has no such run; it has 20261121T091502-digits-3f9a.")

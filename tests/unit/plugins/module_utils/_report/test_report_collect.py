@@ -194,7 +194,7 @@ def test_unknown_run_names_the_directory_and_the_runs_there_are(runs: Path) -> N
     assert "\n" not in message
     assert message == (
         f"Cannot report run '20260101T000000-digits-0000': {runs} has no such run; "
-        f"the runs there are: {UNFINISHED}, {FAILED}, {GOOD}."
+        f"it has {UNFINISHED}, {FAILED}, {GOOD}."
     )
 
 
@@ -207,12 +207,12 @@ def test_a_path_is_not_a_run_id(runs: Path, run_id: str) -> None:
 def test_many_runs_are_not_all_named(tmp_path: Path) -> None:
     for number_ in range(12):
         (tmp_path / f"run-{number_:02d}").mkdir()
-    with pytest.raises(InvalidInputError, match=r"are: run-11, .*run-04 and 4 older\."):
+    with pytest.raises(InvalidInputError, match=r"it has run-11, .*run-04 and 4 older\."):
         run_directory(tmp_path, "nope")
 
 
 def test_absent_and_empty_directories_say_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="there are no runs yet"):
+    with pytest.raises(InvalidInputError, match="it has no runs yet"):
         run_directory(tmp_path, "nope")
     with pytest.raises(InvalidInputError, match=r"gone does not exist\. Set runs_dir"):
         run_directory(tmp_path / "gone", "nope")

@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._report import html
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY
-from ansible_collections.mlops.eks.plugins.module_utils._report.style import PALETTE
+from ansible_collections.mlops.eks.plugins.module_utils._report.style import STYLE
 
 Put = Callable[..., Path]
 
@@ -102,7 +102,7 @@ def test_a_good_run_shows_its_steps_phases_resources_pods_and_files(runs: Path) 
         "queued 0.42 s",
         "running 18.9 s",
         "26.6 core-seconds",
-        "not what it was measured to use",
+        "not what it used",
         "digits-train-worker-1",
         "launcher: terminated, Completed, exit 0, 0 restarts, log 24 lines",
         "final test accuracy 0.9722",
@@ -229,7 +229,7 @@ def _contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_colours_can_be_told_from_their_ground(scheme: int) -> None:
-    colours = dict(re.findall(r"--([a-z_]+): (#[0-9a-f]{3,6});", PALETTE.split("@media")[scheme]))
+    colours = dict(re.findall(r"--([a-z_]+): (#[0-9a-f]{3,6});", STYLE.split("@media")[scheme]))
     text = ("ink", "soft", "link", *SEVERITY)
     for ground in ("paper", "card", "code"):
         assert {name: ratio for name in text if (ratio := _contrast(colours[name], colours[ground])) < 4.5} == {}

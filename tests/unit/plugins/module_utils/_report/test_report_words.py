@@ -43,7 +43,7 @@ def test_durations_are_exact_to_what_a_reader_can_use(seconds: float | None, sai
     [(0, "0"), (0.1 + 0.2, "0.3 s"), (15, "15 s"), (60, "1 min"), (90, "1:30 min"), (7200, "2 h"), (172800, "2 d")],
 )
 def test_ticks_have_short_labels(seconds: float, label: str) -> None:
-    assert formatting.mark(seconds) == label
+    assert formatting.tick_label(seconds) == label
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_ticks_have_short_labels(seconds: float, label: str) -> None:
     ],
 )
 def test_what_was_held_is_said_in_the_units_of_the_field(resource: str, seconds: float, said: str) -> None:
-    assert " ".join(formatting.held(resource, seconds)) == said
+    assert " ".join(formatting.reserved(resource, seconds)) == said
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_worst_outcome_decides_and_among_good_ones_the_last(outcomes: tuple[
     ],
 )
 def test_the_run_is_said_in_one_sentence(outcomes: tuple[str, ...], said: str) -> None:
-    assert formatting.lede(ended(*outcomes)) == said
+    assert formatting.summary(ended(*outcomes)) == said
 
 
 def test_every_outcome_and_phase_has_its_words() -> None:
