@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import REQUIREMENTS
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("*.py"))
 GROUPS: dict[str, list[str]] = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text(encoding="utf-8"))[
@@ -60,6 +62,8 @@ def test_execution_environments_get_what_the_plugins_import() -> None:
     imported = set().union(*(imports(file) for file in (ROOT / "plugins").rglob("*.py")))
     foreign = imported - sys.stdlib_module_names - OF_ANSIBLE
     assert declared == {DISTRIBUTIONS.get(name, name) for name in foreign}
+    # What a task names when a library is missing.
+    assert set(REQUIREMENTS.values()) <= set(text.splitlines())
 
 
 def test_documented_helm_is_the_one_that_is_tested() -> None:

@@ -1,12 +1,12 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""AWS asked by name. boto3 is imported here and nowhere else; its errors become one line each."""
+"""AWS asked by name. boto3 is used here and nowhere else; its errors become one line each."""
 
 from __future__ import annotations
 
+import functools
 import re
-import sys
 import threading
 import typing as t
 
@@ -15,19 +15,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     CredentialsError,
     DeniedError,
     EksError,
-    MissingToolError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import boto3, botocore
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
-
-try:
-    import boto3
-    from botocore import exceptions
-    from botocore.config import Config
-    from botocore.session import Session
-
-    _MISSING = None
-except ImportError as error:
-    _MISSING = str(error)
 
 Reply = dict[str, t.Any]
 
@@ -64,16 +54,15 @@ class Aws:
             CredentialsError: there is no such profile, or its settings are broken.
             AwsError: `region` is called like no region.
         """
-        _demand_boto3()
         self.region, self.profile = region, profile
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], t.Any] = {}
         try:
             self._session = boto3.Session(profile_name=profile, region_name=region)
             self.partition: str = self._session.get_partition_for_region(region)
-        except exceptions.UnknownRegionError:
+        except botocore.exceptions.UnknownRegionError:
             raise AwsError(f"region {region!r}: no region is called so. They are called like us-west-2.") from None
-        except exceptions.BotoCoreError as error:
+        except botocore.exceptions.BotoCoreError as error:
             raise explain(error, "the AWS configuration", profile) from error
 
     @property
@@ -86,7 +75,9 @@ class Aws:
         where = region or self.region
         with self._lock:
             if (service, where) not in self._clients:
-                settings = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "max_attempts": 4})
+                settings = botocore.config.Config(
+                    connect_timeout=5, read_timeout=20, retries={"mode": "standard", "max_attempts": 4}
+                )
                 self._clients[service, where] = self._session.client(service, region_name=where, config=settings)
             return self._clients[service, where]
 
@@ -101,7 +92,7 @@ class Aws:
         where = f"{service} {operation} in {region or self.region}"
         try:
             return t.cast(Reply, getattr(self.client(service, region), operation)(**arguments))
-        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
             raise explain(error, where, self.profile) from error
 
     def find(self, absent: str, service: str, operation: str, **arguments: t.Any) -> Reply | None:
@@ -130,13 +121,8 @@ class Aws:
         try:
             pages = self.client(service, region).get_paginator(operation).paginate(**arguments)
             return [entry for page in pages for entry in page.get(key) or ()]
-        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+        except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
             raise explain(error, where, self.profile) from error
-
-
-def _demand_boto3() -> None:
-    if _MISSING is not None:
-        raise MissingToolError(f"boto3 is not installed for {sys.executable} ({_MISSING}): pip install boto3")
 
 
 def own_region(profile: str | None) -> str:
@@ -146,26 +132,25 @@ def own_region(profile: str | None) -> str:
         MissingToolError: boto3 is not installed.
         CredentialsError: there is no such profile, or its settings are broken.
     """
-    _demand_boto3()
     try:
         return boto3.Session(profile_name=profile).region_name or ""
-    except exceptions.BotoCoreError as error:
+    except botocore.exceptions.BotoCoreError as error:
         raise explain(error, "the AWS configuration", profile) from error
 
 
 def explain(error: Exception, where: str, profile: str | None) -> EksError:
     """Return the error of our own tree for one of botocore's."""
-    if isinstance(error, exceptions.ClientError):
+    if isinstance(error, botocore.exceptions.ClientError):
         return _refused(error, where, profile)
     said = " ".join(str(error).split())
-    if isinstance(error, exceptions.ProfileNotFound):
-        meant = did_you_mean(error.kwargs["profile"], Session().available_profiles)
+    if isinstance(error, botocore.exceptions.ProfileNotFound):
+        meant = did_you_mean(error.kwargs["profile"], botocore.session.Session().available_profiles)
         return CredentialsError(f"{said}. Name a profile of the AWS configuration, or none.{meant}")
-    if isinstance(error, exceptions.ConfigParseError):
+    if isinstance(error, botocore.exceptions.ConfigParseError):
         return CredentialsError(f"{said}. Correct it.")
-    if isinstance(error, _OF_CREDENTIALS):
+    if isinstance(error, _credential_errors()):
         return CredentialsError(f"no usable AWS credentials: {said}. {_sign_in(profile)}")
-    if isinstance(error, (exceptions.ConnectionError, exceptions.HTTPClientError)):
+    if isinstance(error, (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError)):
         return AwsError(f"{where}: {said} Check the network, the proxy and AWS_ENDPOINT_URL.", code="Unreachable")
     return AwsError(f"{where}: {said}", code=type(error).__name__)
 
@@ -196,12 +181,12 @@ def _sign_in(profile: str | None) -> str:
     return f"Sign in again (aws sso login{chosen}) or set new ones; `aws sts get-caller-identity{chosen}` tells."
 
 
-_OF_CREDENTIALS: tuple[type[Exception], ...] = ()
-if _MISSING is None:
-    _OF_CREDENTIALS = (
-        exceptions.NoCredentialsError,
-        exceptions.PartialCredentialsError,
-        exceptions.CredentialRetrievalError,
-        exceptions.TokenRetrievalError,
-        exceptions.SSOError,
+@functools.cache
+def _credential_errors() -> tuple[type[Exception], ...]:
+    return (
+        botocore.exceptions.NoCredentialsError,
+        botocore.exceptions.PartialCredentialsError,
+        botocore.exceptions.CredentialRetrievalError,
+        botocore.exceptions.TokenRetrievalError,
+        botocore.exceptions.SSOError,
     )

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import secrets
 import typing as t
 from pathlib import Path
 
-import yaml
-
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import add_helm_resolvers
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 
@@ -59,25 +59,24 @@ def to_json(document: t.Any) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-# With libyaml the evidence of a thousand pods takes seconds, not half a minute; both write the same.
-_Base: t.Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-
-class _Dumper(_Base):  # type: ignore[misc]
-    """Block style with literal blocks, so that scripts stay readable, and text that Helm reads as text again."""
+@functools.cache
+def _dumper() -> t.Any:
+    """Return a dumper of literal blocks, which keep scripts readable, and of text that Helm reads as text again."""
+    # With libyaml the evidence of a thousand pods takes seconds, not half a minute; both write the same.
+    base: t.Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    dumper: t.Any = type("Dumper", (base,), {})
+    dumper.add_representer(str, _literal)
+    add_helm_resolvers(dumper)
+    return dumper
 
 
 def _literal(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
-_Dumper.add_representer(str, _literal)
-add_helm_resolvers(_Dumper)
-
-
 def to_yaml(document: t.Any) -> str:
     """Return YAML in the document's own key order."""
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(document, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120)
 
 
 def to_yaml_stream(documents: t.Iterable[t.Any]) -> str:

@@ -13,9 +13,14 @@ import math
 import re
 import typing as t
 
-import yaml
-from yaml.constructor import ConstructorError, SafeConstructor
-from yaml.resolver import Resolver
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
+
+if t.TYPE_CHECKING:
+    from yaml.constructor import SafeConstructor
+    from yaml.resolver import Resolver
+else:
+    # The real base is added when the first document is read, by `_recipe/reader.py`.
+    SafeConstructor = object
 
 TAG = "tag:yaml.org,2002:"
 # What fits into Go's int64 or uint64 is an integer there.
@@ -37,23 +42,12 @@ def add_helm_resolvers(resolver: type[Resolver]) -> None:
         resolver.add_implicit_resolver(f"{TAG}{tag}", re.compile(f"^(?:{pattern})$"), list(first))
 
 
-class HelmResolver(Resolver):
-    """Finds in scalars what Helm finds, and nothing of YAML 1.1's own ideas."""
-
-    yaml_implicit_resolvers = {}  # noqa: RUF012
-
-
-add_helm_resolvers(HelmResolver)
-
-
 class HelmConstructor(SafeConstructor):
     """Builds the values Helm builds: what JSON has, under keys that are strings."""
 
-    bool_values = {**SafeConstructor.bool_values, "y": True, "n": False}  # noqa: RUF012
-    yaml_constructors = {  # noqa: RUF012
-        tag: build
-        for tag, build in SafeConstructor.yaml_constructors.items()
-        if tag is None or tag.rpartition(":")[2] in ("null", "str", "seq", "map")
+    bool_values: t.ClassVar = {
+        **dict.fromkeys(("y", "yes", "true", "on"), True),
+        **dict.fromkeys(("n", "no", "false", "off"), False),
     }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
@@ -79,14 +73,16 @@ class HelmConstructor(SafeConstructor):
             number = math.nan
         # Plain text that looks like a number has the tag of a float.
         if math.isnan(number) or (math.isinf(number) and node.tag == f"{TAG}int"):
-            raise ConstructorError(None, None, "found no number where the tag says so", node.start_mark)
+            raise yaml.MarkedYAMLError(None, None, "found no number where the tag says so", node.start_mark)
         return number if math.isfinite(number) else text
 
     def construct_truth(self, node: yaml.ScalarNode) -> bool:
         """Return what stands for true or false."""
         found = self.bool_values.get(str(self.construct_scalar(node)).lower())
         if found is None:
-            raise ConstructorError(None, None, "found neither true nor false where the tag says so", node.start_mark)
+            raise yaml.MarkedYAMLError(
+                None, None, "found neither true nor false where the tag says so", node.start_mark
+            )
         return found
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
@@ -94,13 +90,17 @@ class HelmConstructor(SafeConstructor):
         return str(self.construct_scalar(node))
 
 
-HelmConstructor.yaml_constructors |= {
-    f"{TAG}bool": HelmConstructor.construct_truth,
-    f"{TAG}int": HelmConstructor.construct_number,
-    f"{TAG}float": HelmConstructor.construct_number,
-    # `<<` merges as a key only; as a value it is text.
-    f"{TAG}merge": HelmConstructor.construct_text,
-}
+def helm_constructors() -> dict[str | None, t.Any]:
+    """Return which method builds the value of each tag; `None` stands for every other tag."""
+    inherited = yaml.constructor.SafeConstructor.yaml_constructors
+    return {
+        **{tag: inherited[tag] for tag in (None, f"{TAG}null", f"{TAG}str", f"{TAG}seq", f"{TAG}map")},
+        f"{TAG}bool": HelmConstructor.construct_truth,
+        f"{TAG}int": HelmConstructor.construct_number,
+        f"{TAG}float": HelmConstructor.construct_number,
+        # `<<` merges as a key only; as a value it is text.
+        f"{TAG}merge": HelmConstructor.construct_text,
+    }
 
 
 def key_text(key: t.Any) -> str:

@@ -9,9 +9,8 @@ import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan

@@ -11,11 +11,10 @@ import shutil
 import typing as t
 from pathlib import Path
 
-import yaml
-
 from ansible_collections.mlops.eks.plugins.module_utils._charts.package import pack
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError, StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import probe, writing
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events

@@ -19,8 +19,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-import urllib3
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
@@ -29,6 +27,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     ForbiddenError,
     UnreachableError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import urllib3
 from ansible_collections.mlops.eks.plugins.module_utils._kube.connection import Connection
 
 Document = dict[str, t.Any]

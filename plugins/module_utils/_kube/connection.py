@@ -17,10 +17,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-import urllib3
-from urllib3.connection import HTTPConnection
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ForbiddenError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import urllib3
 from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import Pair, login, pair
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import access
 
@@ -114,7 +112,7 @@ class Connection:
             "num_pools": 4,
             "maxsize": 32,
             "block": False,
-            "socket_options": [*HTTPConnection.default_socket_options, *_KEEP_ALIVE],
+            "socket_options": [*urllib3.connection.HTTPConnection.default_socket_options, *_KEEP_ALIVE],
         }
         if self.server.startswith("https:"):
             options["ssl_context"] = self._tls(client)

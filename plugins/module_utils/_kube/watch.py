@@ -16,9 +16,8 @@ import time
 import typing as t
 from collections.abc import Callable, Iterator
 
-import urllib3
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import urllib3
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import (
     WATCH_SECONDS,
     BusyError,

@@ -15,11 +15,7 @@ import ipaddress
 import os
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import ec, hashes, serialization, x509
 from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
@@ -103,7 +99,7 @@ def ensure_pki(directory: Path, wanted: tuple[Leaf, ...]) -> bool:
 
 def _authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = _new_key()
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubernetes")])
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "kubernetes")])
     builder = _builder(name, name, key).add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     builder = builder.add_extension(_usage(sign_certificates=True), critical=True)
     builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -112,15 +108,15 @@ def _authority() -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
 
 def _sign(authority: Authority, leaf: Leaf) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = _new_key()
-    attributes = [x509.NameAttribute(NameOID.COMMON_NAME, leaf.common_name)]
+    attributes = [x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, leaf.common_name)]
     if leaf.organization:
-        attributes.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, leaf.organization))
+        attributes.insert(0, x509.NameAttribute(x509.oid.NameOID.ORGANIZATION_NAME, leaf.organization))
     builder = _builder(x509.Name(attributes), authority.certificate.subject, key)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_usage(sign_certificates=False), critical=True)
-    purposes = [ExtendedKeyUsageOID.CLIENT_AUTH] if leaf.client else []
+    purposes = [x509.oid.ExtendedKeyUsageOID.CLIENT_AUTH] if leaf.client else []
     if leaf.names:
-        purposes.append(ExtendedKeyUsageOID.SERVER_AUTH)
+        purposes.append(x509.oid.ExtendedKeyUsageOID.SERVER_AUTH)
         names = x509.SubjectAlternativeName([_general_name(name) for name in leaf.names])
         builder = builder.add_extension(names, critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)

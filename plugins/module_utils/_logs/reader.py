@@ -10,14 +10,13 @@ import threading
 import time
 from pathlib import Path
 
-import urllib3
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
     AbsentError,
     ClusterError,
     ConflictError,
     ForbiddenError,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import urllib3
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import RETRY
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube

@@ -13,9 +13,8 @@ import typing as t
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from jsonschema import Draft7Validator
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jsonschema
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, coalesce
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
@@ -63,7 +62,7 @@ def require_references(parted: SplitValues, chart: Chart) -> None:
     """
     if not parted.secrets or chart.schema is None:
         return
-    for error in Draft7Validator(chart.schema).iter_errors(coalesce(chart.defaults, parted.values)):
+    for error in jsonschema.Draft7Validator(chart.schema).iter_errors(coalesce(chart.defaults, parted.values)):
         key = ".".join(map(str, error.absolute_path))
         raise InvalidInputError(
             f"chart {chart.ref}: {key} is marked as a secret (writeOnly), but may not be "

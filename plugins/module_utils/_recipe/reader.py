@@ -12,15 +12,20 @@ import functools
 import typing as t
 from collections.abc import Callable
 
-import yaml
-from yaml.composer import Composer
-from yaml.constructor import ConstructorError
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.scanner import Scanner
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import HelmConstructor, HelmResolver, key_text
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
+from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import (
+    HelmConstructor,
+    add_helm_resolvers,
+    helm_constructors,
+    key_text,
+)
+
+if t.TYPE_CHECKING:
+    from yaml.composer import Composer
+else:
+    # The real base is added by `_reader`.
+    Composer = object
 
 # Characters of a document with its aliases written out, and of the file. Kubernetes stores no object that is larger.
 LARGEST = 1 << 20
@@ -37,7 +42,7 @@ class Extent(t.NamedTuple):
     height: int
 
 
-class Nodes(Composer, HelmConstructor, HelmResolver):
+class Nodes(HelmConstructor, Composer):
     """Composes events into nodes, and nodes into the values Helm sees. `name` is the file's, for messages."""
 
     name = ""
@@ -45,9 +50,6 @@ class Nodes(Composer, HelmConstructor, HelmResolver):
     peek_event: Callable[[], yaml.Event]
 
     def __init__(self) -> None:
-        Composer.__init__(self)
-        HelmConstructor.__init__(self)
-        HelmResolver.__init__(self)
         self._extents: dict[yaml.Node, Extent] = {}
         self._depth = 0
 
@@ -94,38 +96,38 @@ class Nodes(Composer, HelmConstructor, HelmResolver):
     def key(self, node: yaml.Node) -> str:
         """Return a key as the values have it."""
         if not isinstance(node, yaml.ScalarNode):
-            raise ConstructorError(None, None, "found a mapping or a list where a key must stand", node.start_mark)
+            raise yaml.MarkedYAMLError(None, None, "found a mapping or a list where a key must stand", node.start_mark)
         key = self.construct_object(node)
         if key is None:
             raise self.refusal(node, "a key is null. Quote it, or remove the line.")
         return key_text(key)
 
 
-class _Plain(Nodes, Reader, Scanner, Parser):
-    """Scans in Python."""
-
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-        Nodes.__init__(self)
-
-
 def nodes(text: str, name: str) -> Nodes:
     """Return what composes and constructs the one document of `text`."""
-    found = _quick()(text) if yaml.__with_libyaml__ else _Plain(text)
+    found = _reader(libyaml=_has_libyaml())(text)
     found.name = name
     return found
 
 
+def _has_libyaml() -> bool:
+    return hasattr(yaml, "CSafeLoader")
+
+
 @functools.cache
-def _quick() -> Callable[[str], Nodes]:
-    """Return a reader on libyaml: many times as fast, with the grammar that Helm's parser was translated from."""
-    from yaml._yaml import CParser
+def _reader(*, libyaml: bool) -> Callable[[str], Nodes]:
+    """Return the class of readers. libyaml is many times as fast, and Helm's parser was translated from it."""
+    given: t.Any = yaml
+    plain = (given.reader.Reader, given.scanner.Scanner, given.parser.Parser)
+    parsers = (given.cyaml.CParser,) if libyaml else plain
+    bases = (Nodes, given.composer.Composer, given.constructor.SafeConstructor, given.resolver.Resolver)
 
-    class Quick(Nodes, CParser):
-        def __init__(self, text: str) -> None:
-            CParser.__init__(self, text)
-            Nodes.__init__(self)
+    def begin(self: t.Any, text: str) -> None:
+        parsers[0].__init__(self, text)
+        for base in (*parsers[1:], *bases):
+            base.__init__(self)
 
-    return Quick
+    tables = {"yaml_implicit_resolvers": {}, "yaml_constructors": helm_constructors()}
+    reader: t.Any = type("Reader", (*bases, *parsers), {"__init__": begin, **tables})
+    add_helm_resolvers(reader)
+    return t.cast(Callable[[str], Nodes], reader)

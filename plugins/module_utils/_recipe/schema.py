@@ -9,13 +9,9 @@ import re
 import typing as t
 from collections.abc import Iterator, Mapping
 
-from jsonschema import Draft7Validator, validators
-from jsonschema.exceptions import UnknownType, ValidationError
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import SCHEMA_REFERENCES
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jsonschema, referencing
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
@@ -43,11 +39,11 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
     """
     try:
         # Of a registry that fetches nothing: a chart's schema must not make us ask an address, or read a file.
-        errors = list(_bounded()(schema, registry=Registry()).iter_errors(values))
+        errors = list(_bounded()(schema, registry=referencing.Registry()).iter_errors(values))
     except RecursionError:
         said = "its references lead back to themselves, or are too deep"
         raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {said}. Correct it.") from None
-    except (re.error, UnknownType, Unresolvable, _EndlessError) as error:
+    except (re.error, jsonschema.exceptions.UnknownType, referencing.exceptions.Unresolvable, _EndlessError) as error:
         raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {error}. Mend it.") from error
     problems = sorted({line for error in errors for line in _lines(error, where)})
     if problems:
@@ -63,21 +59,23 @@ def _bounded() -> t.Any:
     """Return a validator that follows no more than so many references: a few lines can stand for billions of them."""
     left = iter(range(SCHEMA_REFERENCES))
 
-    def follow(validator: t.Any, reference: str, instance: t.Any, schema: t.Any) -> Iterator[ValidationError]:
+    def follow(
+        validator: t.Any, reference: str, instance: t.Any, schema: t.Any
+    ) -> Iterator[jsonschema.ValidationError]:
         if next(left, None) is None:
             raise _EndlessError(f"more than {SCHEMA_REFERENCES} references would have to be followed")
         try:
-            yield from Draft7Validator.VALIDATORS["$ref"](validator, reference, instance, schema) or ()
-        except Unresolvable:
+            yield from jsonschema.Draft7Validator.VALIDATORS["$ref"](validator, reference, instance, schema) or ()
+        except referencing.exceptions.Unresolvable:
             # What stands elsewhere Helm looks at, which checks the values as well.
             if str(reference).startswith("#"):
                 raise
 
-    extend: t.Any = validators.extend
-    return extend(Draft7Validator, {"$ref": follow})
+    extend: t.Any = jsonschema.validators.extend
+    return extend(jsonschema.Draft7Validator, {"$ref": follow})
 
 
-def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
+def _lines(error: jsonschema.ValidationError, where: Layers) -> Iterator[str]:
     if error.validator in ("anyOf", "oneOf") and error.context:
         # The branch that fits furthest says more than "not valid under any of the given schemas".
         nested = max(error.context, key=lambda branch: len(branch.absolute_path))
@@ -91,7 +89,7 @@ def _lines(error: ValidationError, where: Layers) -> Iterator[str]:
     yield f"{where.at(path)}: {_dotted(path) or 'the values'}: {_message(error)}"
 
 
-def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
+def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
     properties = t.cast(Mapping[str, t.Any], error.schema).get("properties", {})
     # A key that is listed only to be refused, and what Helm itself adds, are nobody's typing error.
     known = [key for key, rule in properties.items() if "const" not in rule and key not in ("common", "global")]
@@ -108,7 +106,7 @@ def _unknown_keys(error: ValidationError, path: tuple[str | int, ...], where: La
             yield f"{at}: unknown key {named}.{did_you_mean(str(key), known)}"
 
 
-def _message(error: ValidationError) -> str:
+def _message(error: jsonschema.ValidationError) -> str:
     secret = bool(t.cast(Mapping[str, t.Any], error.schema).get("writeOnly"))
     found = "a secret that is not shown" if secret else shown(error.instance)
     rule = t.cast(t.Any, error.validator_value)

@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-from yaml.reader import Reader
-
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import TAG
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.reader import DEEPEST, LARGEST, Nodes, nodes
@@ -134,7 +132,7 @@ def parse(text: str, *, name: str, empty: bool = False) -> Source:
 
 
 def _refuse_control_characters(text: str, name: str) -> None:
-    found = Reader.NON_PRINTABLE.search(text)
+    found = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if found:
         before = text[: found.start()]
         where = f"{name}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"

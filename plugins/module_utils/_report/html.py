@@ -12,15 +12,12 @@ import re
 import typing as t
 from urllib.parse import quote
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jinja2
 from ansible_collections.mlops.eks.plugins.module_utils._report import formatting, timeline
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import GOOD, SEVERITY, Cluster, Run, Step
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import clean, moment
 from ansible_collections.mlops.eks.plugins.module_utils._report.style import SCRIPT, STYLE
 from ansible_collections.mlops.eks.plugins.module_utils._report.templates import PAGE
-
-if t.TYPE_CHECKING:
-    import jinja2
 
 _ISO_MOMENT = re.compile(r"\b20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
@@ -61,13 +58,6 @@ def render(run: Run) -> str:
 
 @functools.cache
 def _template() -> jinja2.Template:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingToolError(
-            "Cannot write the report: the Python library jinja2 is not installed. "
-            "Install it there, or run the task on the controller with connection local."
-        ) from error
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import Library
 from ansible_collections.mlops.eks.plugins.module_utils._report import html
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
@@ -210,8 +211,9 @@ def test_the_policy_lets_nothing_in_but_our_script(runs: Path) -> None:
 def test_without_jinja_the_message_says_what_to_install(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = collect(runs / GOOD).run
     html._template.cache_clear()
+    monkeypatch.setattr(html, "jinja2", Library("jinja2"))
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingToolError, match="jinja2 is not installed"):
+    with pytest.raises(MissingToolError, match=r"library jinja2 is not installed for .*pip install 'jinja2'"):
         render(run)
 
 
