@@ -10,7 +10,7 @@ import yaml
 
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import Right, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import Right, rights_to_follow
 
 ROOT = Path(__file__).resolve().parents[2]
 RENDERED = sorted((ROOT / "tests/golden/charts").rglob("*.yaml"))
@@ -42,7 +42,7 @@ def group(api_version: str) -> str:
 
 @pytest.mark.parametrize("row", KINDS.values(), ids=lambda row: t.cast(str, row.kind))
 def test_every_kind_is_followed(row: t.Any) -> None:
-    assert set(to_follow(Ref(row.api_version, row.kind, row.plural, "team", "x"))) <= granted()
+    assert set(rights_to_follow(Ref(row.api_version, row.kind, row.plural, "team", "x"))) <= granted()
 
 
 def test_what_charts_render_is_installed_and_removed() -> None:

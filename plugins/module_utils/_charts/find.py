@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.store import Fet
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CHART, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import demand_supported, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import find_helm, require_helm_4
 from ansible_collections.mlops.eks.plugins.module_utils._recipe import chart as charts
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, Origin
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import Step
@@ -79,7 +79,7 @@ def _given(reference: Reference, store: Store, helm: str | None) -> tuple[Fetche
 
 def _fetch(reference: Reference, store: Store, helm: str | None) -> FetchedChart:
     with tempfile.TemporaryDirectory(prefix="chart-") as scratch:
-        program = demand_supported(find_helm(helm))
+        program = require_helm_4(find_helm(helm))
         if reference.kind == "git":
             return git_source.fetch(reference, store, Path(scratch), helm=program, git=shutil.which("git"))
         return helm_source.fetch(reference, store, Path(scratch), helm=program)

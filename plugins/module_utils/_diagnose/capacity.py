@@ -75,7 +75,7 @@ def _replaced(kube: Kube, at: float) -> bool:
     return any(at - events.seen(one) < _REPLACED for one in left)
 
 
-def keeps_from(pod: Document, capacity: Capacity | None) -> str:
+def why_no_node(pod: Document, capacity: Capacity | None) -> str:
     """Return what keeps a pod from every node that is there or could be, empty where one may come to run it."""
     if capacity is None or pod_view.node(pod) or fit.uncertain(pod):
         return ""

@@ -18,13 +18,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import 
     Problem,
     of_container,
 )
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import disruption_cause
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.reasons import lookup
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import (
     ended_at,
     failures,
-    of_instance,
-    of_pod,
-    ran,
+    run_seconds,
+    termination_cause,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -81,7 +81,7 @@ class Snapshot:
 def problems(scene: Snapshot) -> Iterator[Problem]:
     """Yield every trouble that pods and warning events show now."""
     for pod in scene.pods.values():
-        if scene.workload is None or scene.kind.current(scene.workload, pod):
+        if scene.workload is None or scene.kind.is_current(scene.workload, pod):
             yield from _of_pod(pod, scene)
     for attempts in _in_vain(scene):
         if len(attempts) > scene.grace.max_restarts:
@@ -103,7 +103,7 @@ def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
     fallen = scene.failed_pods if scene.kind.serves else ()
     ended = (pod for pod in scene.pods.values() if pod_view.phase(pod) == "Failed")
     for pod in sorted((*fallen, *ended), key=pod_view.created):
-        ends = [ended_at(one) for one in failures(pod) if ran(one) < _LOOP_SECONDS]
+        ends = [ended_at(one) for one in failures(pod) if run_seconds(one) < _LOOP_SECONDS]
         if ends and max(ends) >= scene.after:
             attempts = found.setdefault(scene.kind.role(pod), [])
             if not attempts or pod_view.created(pod) >= max(map(ended_at, failures(attempts[-1]))):
@@ -132,7 +132,7 @@ def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
     if message:
         reason = patterns.reason_of(message, patterns.SCHEDULING, "Unschedulable")
         yield _problem(Cause.of(reason, subject, message), scene.grace)
-    gone = None if scene.kind.serves else of_pod(pod, scene.about(pod))
+    gone = None if scene.kind.serves else disruption_cause(pod, scene.about(pod))
     if gone:
         yield Problem(key=f"gone {subject}", grace=scene.grace.failure, cause=gone[0])
     for container in pod_view.containers(pod):
@@ -147,7 +147,7 @@ def _of_container(pod: Document, container: Container, scene: Snapshot) -> Itera
     if not container.ended or ended_at(container) < scene.after:
         return
     if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
-        cause = of_instance(pod, container, scene.about(pod))
+        cause = termination_cause(pod, container, scene.about(pod))
         yield Problem(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
     if container.restarts > scene.grace.max_restarts and _loops(container):
         yield _loop(pod, container, container.restarts, scene)
@@ -173,11 +173,11 @@ def _for_good(pod: Document, kind: Kind) -> bool:
 
     A server would run out of it again. An operator that notices failed pods starts them anew or says when it gives up.
     """
-    return kind.serves or (not kind.replaces and pod["spec"].get("restartPolicy") == "Never")
+    return kind.serves or (not kind.replaces_failed_pods and pod["spec"].get("restartPolicy") == "Never")
 
 
 def _loop(pod: Document, container: Container, times: int, scene: Snapshot) -> Problem:
-    last = of_instance(pod, container, scene.about(pod))
+    last = termination_cause(pod, container, scene.about(pod))
     reason = "CrashLoop" if last.category in ("program", "workload") else last.reason
     cause = replace(last, reason=reason, message=f"It ended {times} times; the last time: {last.message}")
     return Problem(key=f"loop {cause.object}", grace=0.0, cause=cause)
@@ -186,7 +186,7 @@ def _loop(pod: Document, container: Container, times: int, scene: Snapshot) -> P
 def _loops(container: Container) -> bool:
     """Return whether it fails soon after each start; a server that ends well again and again is as bad."""
     failed = bool(container.ended.get("exitCode")) or container.reason == "CrashLoopBackOff"
-    return failed and ran(container) < _LOOP_SECONDS
+    return failed and run_seconds(container) < _LOOP_SECONDS
 
 
 def refusal(event: Document, scene: Snapshot) -> Cause | None:

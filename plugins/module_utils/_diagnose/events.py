@@ -31,7 +31,7 @@ def is_ours(entry: Document, *, kind: Kind, name: str, workload: Document | None
         return True if subject in pods else None
     if about.get("kind") == kind.kind:
         return subject == name
-    pattern = kind.between(workload).get(str(about.get("kind")))
+    pattern = kind.intermediates(workload).get(str(about.get("kind")))
     return pattern is not None and re.fullmatch(pattern, subject) is not None
 
 

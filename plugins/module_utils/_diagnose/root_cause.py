@@ -17,13 +17,13 @@ from functools import cached_property
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import disruption_cause
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.reasons import Category
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import (
     ended_at,
     failures,
-    of_instance,
-    of_pod,
-    ran,
+    run_seconds,
+    termination_cause,
 )
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -124,7 +124,7 @@ def deletion(left: Consequences) -> Cause | None:
 def _terminations(pod: Document, left: Consequences) -> Iterator[_Termination]:
     leads = left.workload is not None and left.kind.leads(left.workload, pod)
     warnings = events.about_pod(left.subjects, pod)
-    whole = of_pod(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
+    whole = disruption_cause(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
     if whole and not _over_before(pod, whole[1]):
         cause, at = whole
         yield _Termination(_onset(cause, at, pod), cause, not left.replaced(pod, at), leads)
@@ -134,9 +134,11 @@ def _terminations(pod: Document, left: Consequences) -> Iterator[_Termination]:
         at = ended_at(container)
         if deleted is not None and at >= deleted:
             continue
-        cause = of_instance(pod, container, warnings)
+        cause = termination_cause(pod, container, warnings)
         standing = container.state != "running" and container.exit_code != 0 and not left.replaced(pod, at)
-        yield _Termination(at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - ran(container))
+        yield _Termination(
+            at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - run_seconds(container)
+        )
     # An operator deletes pods after a failure; one that was deleted before may have led to it.
     if deleted is not None and not left.kind.serves:
         cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", "somebody deleted it")

@@ -12,34 +12,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, of_container, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import is_true
-from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container, Disruption
+from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
 
 _SIGNALS = {130: " (SIGINT)", 134: " (SIGABRT)", 137: " (SIGKILL)", 139: " (segmentation fault)", 143: " (SIGTERM)"}
 _SIGKILL, _SIGTERM = 137, 143
 # Probes for which the kubelet ends a container; an event tells of it at most this many seconds before or after.
 _FATAL_PROBES = ("Liveness", "Startup")
 _ANNOUNCED = 60.0
-# Taints of a node that does not answer (Kubernetes v1.35 pkg/controller/nodelifecycle/node_lifecycle_controller.go).
-_LOST_TAINTS = ("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready")
-# Reasons of a node's events that announce the loss of a spot instance: Karpenter's (aws/karpenter-provider-aws
-# pkg/controllers/interruption/events/events.go; on the pods as well) and the AWS Node Termination Handler's
-# (pkg/observability/k8s-events.go).
-_SPOT = ("SpotInterrupted", "SpotInterruption")
-# Seconds after such an event within which its node is drained or gone: EC2 gives notice of two minutes.
-_SPOT_NOTICE = 300.0
-# What takes a single pod off its node for the sake of another, whatever has been announced of the node.
-_ALONE = ("Evicted", "PreemptionByScheduler", "PreemptionByKubelet")
-_DISRUPTED = {
-    "NodeLost": "its node {node} was lost",
-    "NodeShutdown": "its node {node} shut down",
-    "SpotInterrupted": "EC2 took its spot instance {node} back",
-    "Evicted": "the kubelet of node {node} evicted it",
-    "EvictionByEvictionAPI": "it was evicted from node {node} by request",
-    "TaintEviction": "a NoExecute taint evicted it from node {node}",
-    "PreemptionByScheduler": "a pod of higher priority took its place on node {node}",
-    "PreemptionByKubelet": "a critical pod took its place on node {node}",
-}
 
 
 def failures(pod: Document) -> Iterator[Container]:
@@ -58,18 +37,18 @@ def ended_at(container: Container) -> float:
     return from_iso(finished) if finished else float("inf")
 
 
-def killed(container: Container) -> bool:
+def was_killed(container: Container) -> bool:
     """Return whether its last instance was ended by a signal from outside."""
     return container.ended.get("exitCode") in (_SIGKILL, _SIGTERM)
 
 
-def ran(container: Container) -> float:
+def run_seconds(container: Container) -> float:
     """Return for how many seconds the last ended instance ran."""
     started, finished = container.ended.get("startedAt"), container.ended.get("finishedAt")
     return from_iso(finished) - from_iso(started) if started and finished else 0.0
 
 
-def of_instance(pod: Document, container: Container, warnings: Iterable[Document]) -> Cause:
+def termination_cause(pod: Document, container: Container, warnings: Iterable[Document]) -> Cause:
     """Return why a container's last instance ended; `warnings` are about its pod and its node.
 
     A failed probe and the memory of the node show only there.
@@ -93,7 +72,7 @@ def of_instance(pod: Document, container: Container, warnings: Iterable[Document
 
 def _told(container: Container, warnings: Iterable[Document], end: float) -> tuple[str, str] | None:
     """Return reason and words of the event that announced the end of this instance."""
-    began = max(end - max(ran(container), 1.0), end - _ANNOUNCED)
+    began = max(end - max(run_seconds(container), 1.0), end - _ANNOUNCED)
     for event in warnings:
         said, at = str(event.get("message") or ""), events.seen(event)
         if not began <= at <= end + _ANNOUNCED:
@@ -116,59 +95,3 @@ def _own_reason(container: Container, reason: str, code: int | None) -> str:
     if container.init:
         return "SidecarFailed" if container.sidecar else "InitContainerFailed"
     return "Killed" if code in (_SIGKILL, _SIGTERM) else reason
-
-
-def of_pod(
-    pod: Document, warnings: Iterable[Document], node: Document | None = None
-) -> tuple[Cause, float | None] | None:
-    """Return what took a whole pod off its node and when, in seconds since the epoch, or `None`.
-
-    `warnings` are about the pod and its node. A pod that the kubelet refused has the kubelet's word as the reason.
-    """
-    found = pod_view.disruption(pod)
-    if found is None or found.reason == "TaintEviction":
-        # A pod that had not been ready before its node was lost looks as if somebody had tainted the node.
-        found = _by_node(pod, node) or found
-    for event in warnings:
-        mine = event["involvedObject"].get("kind") == "Pod"
-        if event.get("reason") in _SPOT and (mine or (found and _announced(found, event))):
-            return _disrupted(pod, Disruption("SpotInterrupted", str(event.get("message")), events.seen(event)))
-        if mine and event.get("reason") == "NodeNotReady" and not found and _silent_since(pod, event):
-            found = Disruption("NodeLost", str(event.get("message")), events.seen(event))
-    if found:
-        return _disrupted(pod, found)
-    own = (pod.get("status") or {}).get("reason")
-    if pod_view.phase(pod) == "Failed" and own and not any(one.ended for one in pod_view.containers(pod)):
-        return Cause.of(str(own), f"Pod/{pod_view.name(pod)}", str(pod["status"].get("message") or own)), None
-    return None
-
-
-def _announced(found: Disruption, event: Document) -> bool:
-    """Return whether what took a pod off its node was announced by this event about the node."""
-    if found.reason in _ALONE:
-        return False
-    return found.at is None or -_ANNOUNCED <= found.at - events.seen(event) <= _SPOT_NOTICE
-
-
-def _by_node(pod: Document, node: Document | None) -> Disruption | None:
-    """Return the loss of the node of a pod that nobody has told of it yet."""
-    if node is None or pod_view.phase(pod) in ("Succeeded", "Failed"):
-        return None
-    if node.get("gone"):
-        return Disruption("NodeLost", "the node does not exist any more", None)
-    for taint in (node.get("spec") or {}).get("taints") or ():
-        if taint.get("key") in _LOST_TAINTS:
-            at = from_iso(taint["timeAdded"]) if taint.get("timeAdded") else None
-            return Disruption("NodeLost", f"it has the taint {taint['key']}", at)
-    return None
-
-
-def _silent_since(pod: Document, event: Document) -> bool:
-    """Return whether nothing was heard of the pod since: its node may be back, or it took a lost one's place."""
-    return not is_true(pod, "Ready") and events.seen(event) >= pod_view.created(pod)
-
-
-def _disrupted(pod: Document, found: Disruption) -> tuple[Cause, float | None]:
-    what = _DISRUPTED.get(found.reason, "it was taken off node {node}").format(node=pod_view.node(pod) or "?")
-    said = f"{what}: {found.message}" if found.message else what
-    return Cause.of(found.reason, f"Pod/{pod_view.name(pod)}", said), found.at

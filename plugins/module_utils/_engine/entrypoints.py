@@ -33,11 +33,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.status import (
 from ansible_collections.mlops.eks.plugins.module_utils._engine.stop import Stop
 from ansible_collections.mlops.eks.plugins.module_utils._follow.observe import Target
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import GOOD, Ending
-from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, demand_supported, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm, require_helm_4
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube, print_nothing
 from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import secrets_of
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind
-from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import require, rights_to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import this_user
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST, without_data
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
@@ -81,7 +81,7 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
 def helm_for(params: Params, kube: Kube) -> Helm:
     """Return Helm for the same cluster and namespace."""
     return Helm(
-        binary=demand_supported(find_helm(params["helm_binary"])),
+        binary=require_helm_4(find_helm(params["helm_binary"])),
         kubeconfig=str(Path(params["kubeconfig"]).expanduser()),
         context=params["context"],
         namespace=kube.namespace,
@@ -144,7 +144,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     entry = kube.get(ref.path)
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
-    demand(kube, to_follow(ref))
+    require(kube, rights_to_follow(ref))
     followed = following(params, mask, private=private)
     who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
     task = Task(**who, chart="", **followed)

@@ -136,8 +136,8 @@ def log_store(task: Task, *, former: bool, seen: float = 0.0) -> LogStore:
     return LogStore(
         directory=task.evidence / "logs",
         mask=task.mask,
-        former=tuple(place.parent for place in places),
-        seen=seen,
+        earlier_evidence=tuple(place.parent for place in places),
+        shown_until=seen,
         private=task.private,
         storage=task.storage,
     )

@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Jo
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm
 from ansible_collections.mlops.eks.plugins.module_utils._helm.releases import Release
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import require, rights_to_follow
 from ansible_collections.mlops.eks.plugins.module_utils._ledger import cancellation
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import Lock
@@ -89,7 +89,7 @@ class StepRun:
         if decision.action == "skip" and not decision.uninstall:
             return self._skip(decision)
         # This renders the plan: a template that refuses its values fails here, before any change.
-        demand(self.kube, to_follow(self.plan.ref))
+        require(self.kube, rights_to_follow(self.plan.ref))
         self.check_secrets(decision)
         evidence.demand_room(self.task.evidence)
         self.installer.demand_later_releases()

@@ -123,7 +123,7 @@ class Session:
         """Uninstall what still runs, keep what the pods `left` write until they end, and return how that was."""
         log_store = self._target.log_store
         # Their logs go on where they were left.
-        log_store = replace(log_store, former=(log_store.directory.parent,))
+        log_store = replace(log_store, earlier_evidence=(log_store.directory.parent,))
         departure = Drain(self._kube, left, self._observer.selectors, log_store, clock=self._clock, say=self._say)
         uninstall()
         self._late = departure.complete()

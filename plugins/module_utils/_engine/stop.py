@@ -127,7 +127,7 @@ class Stop:
             departures = {name: self._drain(name, self.kept) for name in found.releases if self.kept}
             for departure in departures.values():
                 departure.catch_up()
-                departure.insist(partial(_write, departure))
+                departure.write(partial(_write, departure))
             lock.ensure_held()
             for name in found.installed:
                 self.say(f"uninstalling {name}")
@@ -138,7 +138,7 @@ class Stop:
                 delete_orphans(self.kube, left)
             for departure in departures.values():
                 departure.complete()
-                departure.insist(partial(_write, departure), _GONE)
+                departure.write(partial(_write, departure), _GONE)
             ended = ended.and_then(found)
         # Also of a step that had not come to its installation.
         helm_releases = {

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import node_is_silent
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Selector
@@ -52,7 +53,7 @@ def unfinished(pods: Iterable[Document]) -> list[Document]:
 
 def still_running(pods: Iterable[Document]) -> list[Document]:
     """Return the pods that run on nodes that answer: they may still write before they end."""
-    return [pod for pod in unfinished(pods) if _runs(pod) and not pod_view.node_is_silent(pod)]
+    return [pod for pod in unfinished(pods) if _runs(pod) and not node_is_silent(pod)]
 
 
 def _runs(pod: Document) -> bool:
@@ -116,7 +117,7 @@ class Drain:
         # The secrets of all pods first: one pod may write a secret of another.
         secrets = Secrets(kube, log_store.mask, say)
         for pod in self.pods.values():
-            secrets.look(pod)
+            secrets.register(pod)
         for pod in self.pods.values():
             for container in pod_view.containers(pod):
                 if container.has_log:
@@ -139,7 +140,7 @@ class Drain:
             self._wait(_KEPT)
             self._logs.balance()
 
-    def insist(self, write: Callable[[], None], meanwhile: str = _KEPT) -> None:
+    def write(self, write: Callable[[], None], meanwhile: str = _KEPT) -> None:
         """Write a part of the evidence; repeat it while the disk is full."""
         log_store = self.log_store
         log_store.storage.retry_write(log_store.directory.parent, write, lambda: self._wait(meanwhile))

@@ -12,7 +12,11 @@ from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import ended_at, failures, of_instance
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import (
+    ended_at,
+    failures,
+    termination_cause,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -34,7 +38,7 @@ def new_failures(before: Document | None, pod: Document, state: State, rules: Ru
     if not new:
         return ()
     warnings, role = events.about_pod(events.by_subject(state.warnings.values()), pod), rules.kind.role(pod)
-    causes = (replace(of_instance(pod, container, warnings), role=role, remedy="") for container in new)
+    causes = (replace(termination_cause(pod, container, warnings), role=role, remedy="") for container in new)
     return tuple(map(str, causes))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Problem
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import of_pod
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import disruption, disruption_cause
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
@@ -28,7 +28,7 @@ _WHY = "The other ranks wait for it, and its successor cannot take its place."
 
 def find_lost_ranks(state: State, rules: Rules) -> Iterator[Problem]:
     """Yield a problem for each lost rank that the running leader waits for; new output restarts the grace period."""
-    leader = rules.kind.leader(state.workload) if rules.kind.bound and state.workload is not None else None
+    leader = rules.kind.leader(state.workload) if rules.kind.fixed_ranks and state.workload is not None else None
     started = _leader_started(leader, state, rules)
     if started is None:
         return
@@ -58,11 +58,11 @@ def _loss(name: str, pod: Document, state: State, started: float, subjects: _Sub
     """Return why the rank with which the leader started was lost, `None` when it still exists."""
     if pod_view.created(pod) > started + _CLOCK_SKEW:
         lost = state.replaced_pods.get(name)
-    elif name in state.gone or pod_view.disruption(pod):
+    elif name in state.gone or disruption(pod):
         lost = pod
     else:
         return None
-    disrupted = of_pod(lost, events.about_pod(subjects, lost)) if lost else None
+    disrupted = disruption_cause(lost, events.about_pod(subjects, lost)) if lost else None
     if disrupted:
         return disrupted[0]
     silent = any(event.get("reason") == "NodeNotReady" for event in subjects.get(f"Pod/{name}", ()))

@@ -111,7 +111,7 @@ class Observer:
         else:
             pods = [change.entry] if known and isinstance(change, changes.PodSeen) else []
         for pod in pods:
-            self._secrets.look(pod)
+            self._secrets.register(pod)
             for container in pod_view.containers(pod):
                 if container.has_log:
                     self._follow(state, pod, container)
@@ -125,11 +125,11 @@ class Observer:
             leads = state.workload is not None and self._target.kind.leads(state.workload, pod)
             self.logs.follow(now, source=self._source(pod, container, leads=leads), leads=leads)
             if count > 1 and now._replace(restarts=0) not in self.logs:
-                self.logs.miss(now, f"it was restarted {count} times; only the last two logs could be read")
+                self.logs.note_gap(now, f"it was restarted {count} times; only the last two logs could be read")
         if container.state == "terminated":
             self.logs.end(now)
         elif pod["metadata"].get("deletionTimestamp"):
-            self.logs.hurry(now)
+            self.logs.prioritize(now)
 
     def _end_earlier(self, now: Instance) -> None:
         """Read the instance before this one to its end, also if it was never seen; older logs are deleted."""

@@ -10,8 +10,9 @@ from dataclasses import replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import not_ready
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import disruption
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.root_cause import Consequences, deletion, root_cause
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import failures, killed
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.terminations import failures, was_killed
 from ansible_collections.mlops.eks.plugins.module_utils._follow.changes import Change, LockLost
 from ansible_collections.mlops.eks.plugins.module_utils._follow.deadlines import overdue
 from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import (
@@ -23,7 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._follow.drain import (
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending, Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import NEVER_READY, ORDERED
+from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import NEVER_READY, REQUESTED_FAILURES
 
 # Seconds after which a step can end although its workload was never seen.
 _FIRST_SEEN_TIMEOUT = 30.0
@@ -45,7 +46,11 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         return taken_over(subject, change.holder)
     # The status of the workload takes precedence over a problem of one of its pods.
     at = change.at if state.deleted_at is None else state.deleted_at
-    if state.verdict.final and at - state.verdict_since >= state.verdict.settle and not _awaits_nodes(state, at, rules):
+    if (
+        state.verdict.final
+        and at - state.verdict_since >= state.verdict.settle_seconds
+        and not _awaits_nodes(state, at, rules)
+    ):
         if state.verdict.state in ("succeeded", "ready"):
             return Ending(outcome=state.verdict.state, note=state.verdict.message)
         return _failure(state, rules)
@@ -66,7 +71,7 @@ def _awaits_nodes(state: State, at: float, rules: Rules) -> bool:
     if state.verdict.reason != NEVER_READY or state.workload is None:
         return False
     deadline = float(state.workload["spec"].get("progressDeadlineSeconds") or _PROGRESS_DEADLINE)
-    newest = (pod for pod in state.live.values() if rules.kind.current(state.workload, pod))
+    newest = (pod for pod in state.live.values() if rules.kind.is_current(state.workload, pod))
     return any((since := pod_view.scheduled(pod)) is None or at - since < deadline for pod in newest)
 
 
@@ -111,7 +116,7 @@ def nodes_to_check(state: State) -> frozenset[str]:
     pods = [
         pod
         for pod in state.pods.values()
-        if pod_view.phase(pod) in ("Running", "Unknown") or pod_view.disruption(pod) or any(map(killed, failures(pod)))
+        if pod_view.phase(pod) in ("Running", "Unknown") or disruption(pod) or any(map(was_killed, failures(pod)))
     ]
     return frozenset(node for node in map(pod_view.node, pods) if node)
 
@@ -129,7 +134,7 @@ def _failure(state: State, rules: Rules) -> Ending:
     unready = not_ready(state.live, state.warnings.values()) if verdict.reason == NEVER_READY else None
     if cause is None and unready:
         cause = replace(unready, message=f"{unready.message} {sentence(verdict.message)}")
-    elif cause is None or verdict.reason in ORDERED:
+    elif cause is None or verdict.reason in REQUESTED_FAILURES:
         message = verdict.message or verdict.reason or "its status is failed"
         cause = Cause.of(verdict.reason or "Failed", subject, message)
     return Ending(outcome="failed", cause=cause)

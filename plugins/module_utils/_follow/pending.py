@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events, karpenter
-from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity, keeps_from
+from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity, why_no_node
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, Problem, sentence
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.detectors import (
     Snapshot,
@@ -96,7 +96,7 @@ def infeasible(state: State, capacity: Capacity | None, rules: Rules) -> dict[st
     known = [*state.pods.values(), *state.replaced_pods.values(), *state.failed_pods]
     placed = {rules.kind.role(pod) for pod in known if pod_view.node(pod)}
     return {
-        name: "" if rules.had_nodes or rules.kind.role(pod) in placed else keeps_from(pod, capacity)
+        name: "" if rules.had_nodes or rules.kind.role(pod) in placed else why_no_node(pod, capacity)
         for name, pod in state.live.items()
         if pod_view.unschedulable(pod)
     }

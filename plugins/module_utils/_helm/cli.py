@@ -96,7 +96,7 @@ def find_helm(given: str | None = None) -> str:
     raise MissingToolError("helm: not found on PATH. Install Helm 4, or run 'make tools' to build it.")
 
 
-def demand_supported(binary: str) -> str:
+def require_helm_4(binary: str) -> str:
     """Return `binary`, which is Helm 4. What has been found to be is remembered until the file changes.
 
     Raises:

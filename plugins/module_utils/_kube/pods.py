@@ -130,64 +130,6 @@ def deleted_since(pod: Document) -> float | None:
     return from_iso(metadata["deletionTimestamp"]) - float(metadata.get("deletionGracePeriodSeconds") or 0)
 
 
-class Disruption(t.NamedTuple):
-    """Why something took the pod off its node. `at` is in seconds since the epoch, `None` when nobody said."""
-
-    reason: str
-    message: str
-    at: float | None
-
-
-# Reasons of the condition DisruptionTarget that mean the loss of the node (Kubernetes v1.35
-# pkg/controller/podgc/gc_controller.go), the first of them unless somebody else has tainted a node that is well
-# (pkg/controller/tainteviction/taint_eviction.go).
-_TAINTED = "DeletionByTaintManager"
-_LOST = (_TAINTED, "DeletionByPodGC")
-# What the kubelet writes into the status of a pod that it ended (pkg/kubelet/{eviction,nodeshutdown,preemption}),
-# and older control planes into that of a pod whose node is silent (pkg/util/node/node.go).
-_BY_STATUS = {
-    "Evicted": "Evicted",
-    "Terminated": "NodeShutdown",
-    "NodeShutdown": "NodeShutdown",
-    "Preempting": "PreemptionByKubelet",
-    "NodeLost": "NodeLost",
-}
-
-
-def disruption(pod: Document) -> Disruption | None:
-    """Return what took the pod off its node, or `None` while nothing did."""
-    status, target = pod.get("status") or {}, condition(pod, "DisruptionTarget") or {}
-    at, ready, reason = _since(target), condition(pod, "Ready") or {}, str(target.get("reason") or "")
-    if reason == _TAINTED and (ready.get("status") == "True" or ready.get("reason")):
-        # The kubelet still answers, so the node is not lost.
-        reason = "TaintEviction"
-    if ready.get("status") == "False" and (at is None or reason in _LOST):
-        # Of a silent node its pods are said to be unready long before they are deleted.
-        at = min(filter(None, (at, _since(ready))), default=None)
-    said = str(status.get("message") or "")
-    if status.get("reason") in _BY_STATUS:
-        return Disruption(_BY_STATUS[status["reason"]], said or str(target.get("message") or ""), at)
-    if phase(pod) == "Unknown":
-        return Disruption("NodeLost", said or "its state is unknown, its node is silent", at)
-    if target.get("status") != "True":
-        return None
-    return Disruption("NodeLost" if reason in _LOST else reason, str(target.get("message") or said), at)
-
-
-def node_is_silent(pod: Document) -> bool:
-    """Return whether the pod's node was lost or does not answer: then Ready is false without a reason.
-
-    The kubelet always gives a reason. Source: pkg/controller/util/node/controller_utils.go, MarkPodsNotReady.
-    """
-    ready, found = condition(pod, "Ready") or {}, disruption(pod)
-    unready = ready.get("status") == "False" and not ready.get("reason")
-    return unready or (found is not None and found.reason == "NodeLost")
-
-
-def _since(found: Document) -> float | None:
-    return from_iso(found["lastTransitionTime"]) if found.get("lastTransitionTime") else None
-
-
 def scheduled(pod: Document) -> float | None:
     """Return when it was given a node, in seconds since the epoch, or `None` while it has none."""
     if node(pod) is None:

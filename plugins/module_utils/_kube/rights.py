@@ -27,14 +27,14 @@ class Right(t.NamedTuple):
     resource: str
 
 
-def to_follow(ref: Ref) -> list[Right]:
+def rights_to_follow(ref: Ref) -> list[Right]:
     """Return the rights without which a workload cannot be followed."""
     group = ref.api_version.rpartition("/")[0]
     workload = [Right(verb, group, ref.plural) for verb in ("get", "list", "watch")]
     return [*workload, *(Right(verb, "", "pods") for verb in ("get", "list", "watch"))]
 
 
-def demand(kube: Kube, rights: Iterable[Right]) -> None:
+def require(kube: Kube, rights: Iterable[Right]) -> None:
     """Make sure that the identity in use has `rights` in the namespace.
 
     Raises:

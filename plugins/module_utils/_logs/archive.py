@@ -52,10 +52,10 @@ class Archive:
         return self.ahead is not None and self._stream is None
 
     @property
-    def seen(self) -> float:
+    def shown_until(self) -> float:
         """Up to which stamp, in seconds since the epoch, lines are not new; 0 when all are."""
         stamp = self.ahead.stamp if self.ahead else b""
-        return max(self._log_store.seen, from_iso(stamp.decode()) if stamp else 0.0)
+        return max(self._log_store.shown_until, from_iso(stamp.decode()) if stamp else 0.0)
 
     @property
     def gap(self) -> str:
@@ -182,7 +182,7 @@ class Archive:
         if self._begun:
             self.ahead, self.position = self.ahead or self.position, Position()
         else:
-            self.position = adopt(self.file, self._uid, self._log_store.former)
+            self.position = adopt(self.file, self._uid, self._log_store.earlier_evidence)
         self._begun = True
 
     def _fail(self, error: StorageError) -> None:

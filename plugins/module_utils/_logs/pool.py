@@ -77,20 +77,20 @@ class LogPool:
         log = self._logs[instance]
         if not log.ended:
             log.end(previous=previous)
-            self._hurry([log])
+            self._read_soon([log])
 
-    def hurry(self, instance: Instance) -> None:
+    def prioritize(self, instance: Instance) -> None:
         """Learn that a container will end, and its log with it."""
         log = self._logs[instance]
         if not log.urgent:
             log.urgent = True
-            self._hurry([log])
+            self._read_soon([log])
 
     def give_up(self, instance: Instance, why: str) -> None:
         """Learn that the rest of a log cannot be asked for any more."""
         self._logs[instance].give_up(why)
 
-    def miss(self, instance: Instance, why: str) -> None:
+    def note_gap(self, instance: Instance, why: str) -> None:
         """Learn that something is missing before a log."""
         self._logs[instance].gap = why
 
@@ -203,7 +203,7 @@ class LogPool:
         known = hashlib.sha256(file.encode()).hexdigest()[:8]
         return f"{file[: _LONGEST - len(known) - 5]}~{known}.log"
 
-    def _hurry(self, logs: Iterable[ContainerLog]) -> None:
+    def _read_soon(self, logs: Iterable[ContainerLog]) -> None:
         """Let logs that wait for their moment be read as soon as a thread is free."""
         with self._changed:
             self._due.update((log, 0.0) for log in logs if log in self._due)
@@ -243,10 +243,10 @@ class LogPool:
 
     def _complete(self, logs: list[ContainerLog], wait: Callable[[], bool]) -> None:
         """Read logs that have an end to it, and again those that were read further than they are archived."""
-        self._hurry(logs)
+        self._read_soon(logs)
         self._drain(logs)
         while any(log.behind for log in logs) and wait():
-            self._hurry(logs)
+            self._read_soon(logs)
             self._drain(logs)
 
     def _drain(self, logs: list[ContainerLog]) -> None:

@@ -176,7 +176,7 @@ class ContainerLog:
             path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
             response = self._response = kube.stream(path, self._params(position), read_timeout=_SILENCE)
             self.answered, self._refusals = time.monotonic(), 0
-            reader = TimestampReader(position, self._log_store.mask, seen=self._archive.seen)
+            reader = TimestampReader(position, self._log_store.mask, seen=self._archive.shown_until)
             try:
                 if before != self._interrupts:
                     # It came too late to be woken.

@@ -41,7 +41,7 @@ class Secrets:
         self._read: dict[Reference, float] = {}
         self._pods: dict[str, object] = {}
 
-    def look(self, pod: Document) -> None:
+    def register(self, pod: Document) -> None:
         """Register the values of every Secret that `pod` takes from, again whenever a container of it has started."""
         uid, found = pod["metadata"]["uid"], pod_view.containers(pod)
         started = [(one.name, one.restarts) for one in found if one.has_log]

@@ -55,8 +55,8 @@ class LogStore:
 
     directory: Path
     mask: Mask = field(default_factory=Mask)
-    former: tuple[Path, ...] = ()
-    seen: float = 0.0
+    earlier_evidence: tuple[Path, ...] = ()
+    shown_until: float = 0.0
     private: bool = False
     storage: Storage = field(default_factory=Storage, compare=False)
 

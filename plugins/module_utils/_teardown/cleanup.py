@@ -12,8 +12,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ClusterError
 from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
-from ansible_collections.mlops.eks.plugins.module_utils._teardown import outside
-from ansible_collections.mlops.eks.plugins.module_utils._teardown.outside import Object
+from ansible_collections.mlops.eks.plugins.module_utils._teardown import external
+from ansible_collections.mlops.eks.plugins.module_utils._teardown.external import Object
 
 Say = Callable[[str], None]
 _SHOWN = 3
@@ -54,18 +54,18 @@ class _Cleanup(t.NamedTuple):
     def balancers_and_volumes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
         """Return what to delete, and how to ask what is still there."""
         kube = self.kube
-        kinds = (outside.INGRESSES, outside.GATEWAYS, outside.SERVICES)
-        balancers = [entry for kind in kinds for entry in outside.every(kube, kind)]
-        claims = outside.claims_of(kube, outside.every(kube, outside.VOLUMES))
+        kinds = (external.INGRESSES, external.GATEWAYS, external.SERVICES)
+        balancers = [entry for kind in kinds for entry in external.every(kube, kind)]
+        claims = external.claims_of(kube, external.every(kube, external.VOLUMES))
         # Before the claims: whoever uses one keeps it, and a StatefulSet would make it anew.
-        targets: list[Object] = [*balancers, *outside.users_of(kube, claims), *claims]
+        targets: list[Object] = [*balancers, *external.users_of(kube, claims), *claims]
         return targets, lambda: [
-            entry for kind in (*kinds, outside.CLAIMS, outside.VOLUMES) for entry in self._left(kind, claims)
+            entry for kind in (*kinds, external.CLAIMS, external.VOLUMES) for entry in self._left(kind, claims)
         ]
 
-    def _left(self, kind: outside.Kind, claims: list[Object]) -> list[Object]:
-        found = outside.every(self.kube, kind)
-        if kind is outside.CLAIMS:
+    def _left(self, kind: external.Kind, claims: list[Object]) -> list[Object]:
+        found = external.every(self.kube, kind)
+        if kind is external.CLAIMS:
             wanted = {claim.ref.path for claim in claims}
             return [entry for entry in found if entry.ref.path in wanted]
         return found
@@ -73,16 +73,16 @@ class _Cleanup(t.NamedTuple):
     def nodes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
         """Return what Karpenter works for; nodes of pools that stay, as those of EKS Auto Mode, stay too."""
         kube = self.kube
-        staying = {pool.ref.name for pool in outside.every(kube, outside.NODE_POOLS._replace(chosen=outside.of_eks))}
+        staying = {pool.ref.name for pool in external.every(kube, external.NODE_POOLS._replace(chosen=external.of_eks))}
 
         def left() -> list[Object]:
-            nodes = [one for one in outside.every(kube, outside.NODE_CLAIMS) if _pool(one) not in staying]
-            return [*outside.every(kube, outside.NODE_POOLS), *nodes, *outside.every(kube, outside.NODE_CLASSES)]
+            nodes = [one for one in external.every(kube, external.NODE_CLAIMS) if _pool(one) not in staying]
+            return [*external.every(kube, external.NODE_POOLS), *nodes, *external.every(kube, external.NODE_CLASSES)]
 
         found = left()
         # What is evicted now comes up nowhere else, so a budget would keep the last pod, and its node, for ever.
-        draining = any(entry.of is outside.NODE_CLAIMS for entry in found)
-        budgets = outside.every(kube, outside.BUDGETS) if draining else []
+        draining = any(entry.of is external.NODE_CLAIMS for entry in found)
+        budgets = external.every(kube, external.BUDGETS) if draining else []
         return [*budgets, *found], left
 
     def delete(self, target: Object) -> None:

@@ -22,11 +22,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
     SUSPENDED,
     Kind,
     Verdict,
-    behind,
     by_conditions,
     by_match_labels,
     by_name,
     failed,
+    is_stale,
     label,
     name,
     plain_role,
@@ -38,7 +38,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
 def _deployment(entry: Document) -> Verdict:
     if entry["spec"].get("paused"):
         return SUSPENDED
-    if behind(entry):
+    if is_stale(entry):
         return PENDING
     progressing = condition(entry, "Progressing") or {}
     if progressing.get("reason") == NEVER_READY:
@@ -53,7 +53,7 @@ def _deployment(entry: Document) -> Verdict:
 
 def _stateful_set(entry: Document) -> Verdict:
     """StatefulSets never fail by themselves; what stands below `partition` stays at the old revision."""
-    if behind(entry):
+    if is_stale(entry):
         return PENDING
     spec, seen = entry["spec"], status(entry)
     wanted, strategy = spec.get("replicas", 1), spec.get("updateStrategy") or {}
@@ -95,7 +95,7 @@ _REPLICA_SET = re.compile(r'replica ?set "([^"]+)"', re.IGNORECASE)
 
 def _of_newest_replica_set(entry: Document, pod: Document) -> bool:
     """Return whether a pod is of the replica set that the Deployment is moving to; its condition names it."""
-    if behind(entry):
+    if is_stale(entry):
         return False
     named = _REPLICA_SET.search(str((condition(entry, "Progressing") or {}).get("message")))
     template = label(pod, "pod-template-hash")
@@ -104,7 +104,7 @@ def _of_newest_replica_set(entry: Document, pod: Document) -> bool:
 
 def _of_update_revision(entry: Document, pod: Document) -> bool:
     newest = status(entry).get("updateRevision")
-    return not behind(entry) and (not newest or label(pod, "controller-revision-hash") == newest)
+    return not is_stale(entry) and (not newest or label(pod, "controller-revision-hash") == newest)
 
 
 ROWS = (
@@ -127,8 +127,8 @@ ROWS = (
         judge=_deployment,
         selectors=by_match_labels,
         role=plain_role,
-        between=lambda entry: {"ReplicaSet": rf"{re.escape(name(entry))}-[a-z0-9]+"},
-        current=_of_newest_replica_set,
+        intermediates=lambda entry: {"ReplicaSet": rf"{re.escape(name(entry))}-[a-z0-9]+"},
+        is_current=_of_newest_replica_set,
     ),
     Kind(
         api_version="apps/v1",
@@ -138,7 +138,7 @@ ROWS = (
         judge=_stateful_set,
         selectors=by_match_labels,
         role=_ordinal,
-        current=_of_update_revision,
+        is_current=_of_update_revision,
     ),
     Kind(
         api_version="v1",

@@ -60,6 +60,6 @@ ROWS = (
         selectors=by_name("serving.kserve.io/inferenceservice"),
         role=lambda pod: label(pod, "component") or "predictor",
         leader=lambda _: "predictor",
-        between=_between,
+        intermediates=_between,
     ),
 )

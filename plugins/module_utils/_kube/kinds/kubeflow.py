@@ -99,10 +99,10 @@ ROWS = (
         selectors=by_name(_JOB_NAME),
         role=_mpi_role,
         leader=lambda _: "launcher",
-        bound=True,
-        between=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
+        fixed_ranks=True,
+        intermediates=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
         # It waits for its launcher, whatever becomes of the workers.
-        replaces=False,
+        replaces_failed_pods=False,
     ),
     *map(_replicated, ("PyTorch", "TF", "XGBoost", "Paddle", "JAX")),
     Kind(
@@ -115,6 +115,6 @@ ROWS = (
         selectors=by_name(JOBSET_NAME),
         role=jobset_role,
         leader=_train_leader,
-        between=_train_between,
+        intermediates=_train_between,
     ),
 )

@@ -23,11 +23,11 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
     Kind,
     Selector,
     Verdict,
-    behind,
     by_name,
     failed,
     failed_unless_changed,
     is_changed,
+    is_stale,
     label,
     labelled,
     name,
@@ -79,7 +79,7 @@ def _ray_service(entry: Document) -> Verdict:
         return failed_unless_changed(entry, ready.reason, ready.message)
     if is_true(entry, "Suspended") or is_true(entry, "Suspending"):
         return SUSPENDED
-    return PENDING if behind(entry) else _serving(entry)
+    return PENDING if is_stale(entry) else _serving(entry)
 
 
 def _serving(entry: Document) -> Verdict:
@@ -98,7 +98,7 @@ def _serving(entry: Document) -> Verdict:
     up = is_true(entry, "Ready")
     settled = not upgrades and not is_true(entry, "RollbackInProgress")
     if up and settled and all(found.get("status") == "RUNNING" for found in apps.values()):
-        return replace(READY, settle=_NEWS) if is_changed(entry) else READY
+        return replace(READY, settle_seconds=_NEWS) if is_changed(entry) else READY
     return RUNNING if up else PENDING
 
 
@@ -111,7 +111,7 @@ def _ray_cluster(entry: Document) -> Verdict:
     if is_true(entry, "ReplicaFailure"):
         found = failed(entry, "ReplicaFailure")
         return Verdict(state="pending", reason=found.reason, message=found.message)
-    up = is_true(entry, "RayClusterProvisioned") and is_true(entry, "HeadPodReady") and not behind(entry)
+    up = is_true(entry, "RayClusterProvisioned") and is_true(entry, "HeadPodReady") and not is_stale(entry)
     if up and seen.get("readyWorkerReplicas", 0) >= seen.get("desiredWorkerReplicas", 0):
         return READY
     return RUNNING if is_true(entry, "HeadPodReady") else PENDING
@@ -142,7 +142,7 @@ def _cluster_pods(entry: Document) -> tuple[Selector, ...]:
 
 def _of_newest_cluster(entry: Document, pod: Document) -> bool:
     # The pending cluster is the last that is named.
-    return not behind(entry) and label(pod, _CLUSTER) in _clusters(entry)[-1:]
+    return not is_stale(entry) and label(pod, _CLUSTER) in _clusters(entry)[-1:]
 
 
 def _between(entry: Document) -> Mapping[str, str]:
@@ -164,7 +164,7 @@ ROWS = (
         selectors=lambda entry: (labelled({_JOB_NAME: name(entry)}), *_cluster_pods(entry)),
         role=_role,
         leader=_job_leader,
-        between=_between,
+        intermediates=_between,
     ),
     Kind(
         api_version="ray.io/v1",
@@ -175,8 +175,8 @@ ROWS = (
         selectors=_cluster_pods,
         role=_role,
         leader=lambda _: "head",
-        between=_between,
-        current=_of_newest_cluster,
+        intermediates=_between,
+        is_current=_of_newest_cluster,
     ),
     Kind(
         api_version="ray.io/v1",

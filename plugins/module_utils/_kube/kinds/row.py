@@ -29,7 +29,7 @@ _AGAIN = 30.0
 # What a Deployment says of pods that do not become ready in time.
 NEVER_READY = "ProgressDeadlineExceeded"
 # Reasons of a failure that somebody ordered: no container is to blame.
-ORDERED = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
+REQUESTED_FAILURES = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Verdict:
     state: State
     reason: str = ""
     message: str = ""
-    settle: float = 0.0
+    settle_seconds: float = 0.0
 
     @property
     def final(self) -> bool:
@@ -78,11 +78,11 @@ class Kind:
     selectors: Callable[[Document], tuple[Selector, ...]]
     role: Callable[[Document], str]
     leader: Callable[[Document], str | None] = lambda _: None
-    between: Callable[[Document], Mapping[str, str]] = lambda _: {}
+    intermediates: Callable[[Document], Mapping[str, str]] = lambda _: {}
     namespaced: bool = True
-    replaces: bool = True
-    bound: bool = False
-    current: Callable[[Document, Document], bool] = lambda *_: True
+    replaces_failed_pods: bool = True
+    fixed_ranks: bool = False
+    is_current: Callable[[Document, Document], bool] = lambda *_: True
 
     def leads(self, entry: Document, pod: Document) -> bool:
         """Return whether this pod's log is the log of workload `entry`."""
@@ -137,7 +137,7 @@ def failed(entry: Document, kind: str = "Failed") -> Verdict:
     return Verdict(state="failed", reason=str(found.get("reason", "")), message=str(found.get("message", "")))
 
 
-def behind(entry: Document) -> bool:
+def is_stale(entry: Document) -> bool:
     """Return whether the status is that of an earlier generation: an old one looks ready."""
     return int(status(entry).get("observedGeneration") or 0) < int(entry["metadata"].get("generation") or 0)
 
@@ -154,7 +154,7 @@ def ready(entry: Document, template: Document) -> Verdict:
 
 def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:
     """Return a failure; of an object that was changed, one that may be its earlier generation's and must stay."""
-    return Verdict(state="failed", reason=reason, message=message, settle=_AGAIN if is_changed(entry) else 0.0)
+    return Verdict(state="failed", reason=reason, message=message, settle_seconds=_AGAIN if is_changed(entry) else 0.0)
 
 
 def is_changed(entry: Document) -> bool:

@@ -20,10 +20,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
     SUCCEEDED,
     Kind,
     Verdict,
-    behind,
     by_conditions,
     by_name,
     failed,
+    is_stale,
     label,
     name,
     ready,
@@ -84,7 +84,7 @@ def _between(entry: Document) -> Mapping[str, str]:
 
 def _lws(entry: Document) -> Verdict:
     """LeaderWorkerSets never fail by themselves. Available, Progressing and UpdateInProgress exclude each other."""
-    if behind(entry):
+    if is_stale(entry):
         return PENDING
     spec, seen = entry["spec"], status(entry)
     wanted = spec.get("replicas", 1)
@@ -113,7 +113,7 @@ ROWS = (
         selectors=by_name(JOBSET_NAME),
         role=jobset_role,
         leader=_leader,
-        between=_between,
+        intermediates=_between,
     ),
     Kind(
         api_version="leaderworkerset.x-k8s.io/v1",
@@ -125,6 +125,6 @@ ROWS = (
         role=_lws_role,
         leader=lambda _: "leader-0",
         # One of the leaders, and one for the workers of each group.
-        between=lambda entry: {"StatefulSet": rf"{re.escape(name(entry))}(?:-\d+)?"},
+        intermediates=lambda entry: {"StatefulSet": rf"{re.escape(name(entry))}(?:-\d+)?"},
     ),
 )

@@ -15,8 +15,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds import core, kserve, kubeflow, ray, sets
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import Expression
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
-    ORDERED,
     PENDING,
+    REQUESTED_FAILURES,
     RUNNING,
     Kind,
     Selector,
@@ -28,7 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
     plain_role,
 )
 
-__all__ = ["KINDS", "ORDERED", "PENDING", "Kind", "Selector", "State", "Verdict", "judge", "unknown"]
+__all__ = ["KINDS", "PENDING", "REQUESTED_FAILURES", "Kind", "Selector", "State", "Verdict", "judge", "unknown"]
 
 _INSTANCE = "app.kubernetes.io/instance"
 
@@ -64,5 +64,5 @@ def unknown(api_version: str, kind: str, plural: str, *, serves: bool = False, n
         selectors=lambda entry: (labelled({_INSTANCE: label(entry, _INSTANCE) or name(entry)}),),
         role=plain_role,
         namespaced=namespaced,
-        replaces=False,
+        replaces_failed_pods=False,
     )

@@ -45,7 +45,7 @@ class Cluster:
 
 
 def kept(answers: dict[str, t.Any], pod: Document = GREEDY) -> str:
-    return capacity.keeps_from(pod, capacity.read(t.cast(Kube, Cluster(answers)), BEGIN))
+    return capacity.why_no_node(pod, capacity.read(t.cast(Kube, Cluster(answers)), BEGIN))
 
 
 def test_too_much_for_every_node_where_nothing_grows() -> None:

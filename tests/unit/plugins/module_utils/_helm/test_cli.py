@@ -24,8 +24,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import (
     Capabilities,
     Completed,
     Helm,
-    demand_supported,
     find_helm,
+    require_helm_4,
     run_program,
     translate,
 )
@@ -246,8 +246,8 @@ def test_only_helm_4_is_supported_and_asked_once(tmp_path: Path, monkeypatch: py
 
     for said, found in (("echo v3.19.0", "v3.19.0"), ("echo v5.0.0", "v5.0.0"), ("exit 1", "a program that tells no")):
         with pytest.raises(MissingToolError, match=f"Helm 4 is needed, found {found}"):
-            demand_supported(program(said))
+            require_helm_4(program(said))
     (tmp_path / "asked").unlink()
     four = program("echo v4.2.4")
-    assert [demand_supported(four), demand_supported(four)] == [four, four]
+    assert [require_helm_4(four), require_helm_4(four)] == [four, four]
     assert (tmp_path / "asked").read_text(encoding="utf-8").splitlines() == ["asked"]

@@ -47,7 +47,7 @@ def test_status(row: Document, case: Document) -> None:
     assert case["source"]
     verdict = judge(KINDS[row["api_version"], row["kind"]], entry_of(row, case), until=None, fail_on=())
     assert (verdict.state, verdict.reason) == (case["state"], case.get("reason", ""))
-    assert bool(verdict.settle) is case.get("settles", False)
+    assert bool(verdict.settle_seconds) is case.get("settles", False)
     if "message" in case:
         assert verdict.message == case["message"]
     # What fails a step has a reason, and what ends it well has none.
@@ -62,7 +62,7 @@ def test_pods(row: Document, case: Document) -> None:
     assert kind.role(pod) == case["role"]
     entry = entry_of(row, case)
     assert kind.leads(entry, pod) is case["leads"]
-    assert kind.current(entry, pod) is case.get("current", True)
+    assert kind.is_current(entry, pod) is case.get("current", True)
 
 
 @pytest.mark.parametrize(("row", "case"), cases("selectors"))
@@ -74,7 +74,7 @@ def test_selectors(row: Document, case: Document) -> None:
 @pytest.mark.parametrize(("row", "case"), cases("between"))
 def test_objects_between_a_workload_and_its_pods(row: Document, case: Document) -> None:
     found, _, name = case["object"].partition("/")
-    patterns = KINDS[row["api_version"], row["kind"]].between(entry_of(row, case))
+    patterns = KINDS[row["api_version"], row["kind"]].intermediates(entry_of(row, case))
     assert (found in patterns and re.fullmatch(patterns[found], name) is not None) is case["ours"]
 
 

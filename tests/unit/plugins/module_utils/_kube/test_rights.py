@@ -11,10 +11,10 @@ from fakes.kube import FakeKube
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ForbiddenError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
-from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import demand, to_follow
+from ansible_collections.mlops.eks.plugins.module_utils._kube.rights import require, rights_to_follow
 
 Serve = t.Callable[[Answer], tuple[Server, Kube]]
-JOB = to_follow(Ref("batch/v1", "Job", "jobs", "team", "x"))
+JOB = rights_to_follow(Ref("batch/v1", "Job", "jobs", "team", "x"))
 READS = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["pods"]}
 JOBS = {"verbs": ["*"], "apiGroups": ["batch"], "resources": ["*"]}
 
@@ -23,7 +23,7 @@ JOBS = {"verbs": ["*"], "apiGroups": ["batch"], "resources": ["*"]}
 def test_rights_that_are_there(rules: list[dict[str, t.Any]]) -> None:
     kube = FakeKube()
     kube.rules = rules
-    demand(kube, JOB)
+    require(kube, JOB)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_rights_that_are_missing_are_all_named(rules: list[dict[str, t.Any]], na
     kube = FakeKube()
     kube.rules = rules
     with pytest.raises(ForbiddenError) as caught:
-        demand(kube, JOB)
+        require(kube, JOB)
     assert named in str(caught.value)
     assert "namespace team" in str(caught.value)
 
@@ -49,11 +49,11 @@ def test_rights_that_are_missing_are_all_named(rules: list[dict[str, t.Any]], na
 def test_what_only_a_webhook_knows_counts() -> None:
     kube = FakeKube()
     kube.rules, kube.webhook = [JOBS], {("get", "pods"), ("list", "pods"), ("watch", "pods")}
-    demand(kube, JOB)
+    require(kube, JOB)
 
 
 @pytest.mark.parametrize("code", [403, 404])
 def test_a_cluster_that_will_not_say_is_asked_by_doing(serve: Serve, code: int) -> None:
     server, kube = serve(lambda ex: ex.reply({}, code))
-    demand(kube, JOB)
+    require(kube, JOB)
     assert [request.path for request in server.requests] == ["/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"]

@@ -140,7 +140,7 @@ def test_the_next_controller_goes_on_where_the_last_one_was_killed(serve: Serve,
     node.lines["worker-0"] = ["", "two", "three"]
 
     console = Console(lambda: None)
-    again = LogPool(kube, LogStore(directory=second / "logs", former=(first, second)), Sinks(console=console))
+    again = LogPool(kube, LogStore(directory=second / "logs", earlier_evidence=(first, second)), Sinks(console=console))
     again.follow(named(0), source="worker-0")
     again.follow(named(1, "another"), source="worker-1")
     node.over.set()
@@ -157,7 +157,7 @@ def test_where_no_evidence_is_lines_up_to_the_last_sign_of_life_are_not_shown_ag
     node.lines = {"worker-0": ["a", "b"]}
     _, kube = serve(node.answer)
     console = Console(lambda: None)
-    logs = LogPool(kube, LogStore(directory=tmp_path, seen=4e9), Sinks(console=console))
+    logs = LogPool(kube, LogStore(directory=tmp_path, shown_until=4e9), Sinks(console=console))
     logs.follow(named(0), source="worker-0")
     node.over.set()
     logs.close(lambda _: True)

@@ -68,7 +68,7 @@ def test_what_a_pod_refers_to_is_masked_and_read_once() -> None:
     put(kube, "projected", b="projected")
     secrets = Secrets(kube, mask, notes.append)
     for uid in ("1", "1", "2"):
-        secrets.look(pod(uid, SPEC))
+        secrets.register(pod(uid, SPEC))
     assert mask.text("someone on tok-123456 not-referred-to") == "******** on ******** not-referred-to"
     assert len([call for call in kube.calls if "/secrets/" in call]) == 4
     assert notes == []
@@ -79,7 +79,7 @@ def test_a_secret_that_cannot_be_read_is_said_once() -> None:
     kube.fail["GET /api/v1/namespaces/team/secrets/one"] = [(ForbiddenError("no", status=403), False)] * 2
     secrets = Secrets(kube, Mask(), notes.append)
     for uid in ("1", "2"):
-        secrets.look(pod(uid, SPEC))
+        secrets.register(pod(uid, SPEC))
     assert notes == ["Secret one: its values cannot be read and are not taken out of the logs: no"]
 
 
@@ -87,9 +87,9 @@ def test_a_secret_that_comes_while_a_pod_waits_for_it_is_read_when_its_container
     """The kubelet starts no container before; it was looked for, in vain, when the pod was first seen."""
     kube, mask, notes = FakeKube(), Mask(), list[str]()
     secrets, spec = Secrets(kube, mask, notes.append), {"containers": [SPEC["containers"][0]]}
-    secrets.look(pod("1", spec))
+    secrets.register(pod("1", spec))
     put(kube, "one", token="tok-123456")
-    secrets.look(pod("1", spec, starts=1))
+    secrets.register(pod("1", spec, starts=1))
     assert mask.text("tok-123456") == "********"
     assert notes == []
 
@@ -101,7 +101,7 @@ def test_a_secret_that_was_changed_is_read_again_for_the_next_container(monkeypa
     for number, value in enumerate(("tok-before", "tok-after1", "tok-third1")):
         put(kube, "one", token=value)
         now[0] += 11
-        secrets.look(pod("1", spec, starts=number + 1) if number < 2 else pod("2", spec))
+        secrets.register(pod("1", spec, starts=number + 1) if number < 2 else pod("2", spec))
     assert mask.text("tok-before tok-after1 tok-third1") == "******** ******** ********"
 
 
@@ -109,7 +109,7 @@ def test_a_secret_that_is_gone_is_said_unless_it_is_optional() -> None:
     notes: list[str] = []
     optional = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "may-be", "key": "k", "optional": True}}}
     spec = {"containers": [{**SPEC["containers"][0], "env": [*SPEC["containers"][0]["env"], optional]}]}
-    Secrets(FakeKube(), Mask(), notes.append).look(pod("1", spec, starts=1))
+    Secrets(FakeKube(), Mask(), notes.append).register(pod("1", spec, starts=1))
     assert notes == ["Secret one: it is gone, and its values cannot be taken out of the logs"]
 
 
