@@ -91,7 +91,7 @@ def test_evidence_of_another_run_stays(space: Space) -> None:
     before = record.read_bytes()
 
     said = space.task("helm_step", 2, release="second", step="train", **mine)
-    _said(said, (f"{record} is that of release 'first'", "Choose another run_id"))
+    _said(said, (f"{record} belongs to release 'first'", "Choose another run_id"))
 
     elsewhere = space.directory / "elsewhere"
     elsewhere.mkdir()

@@ -19,14 +19,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import check
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._engine.compare import differences
-from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import claim, log_store
+from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import log_store, require_own_directory
 from ansible_collections.mlops.eks.plugins.module_utils._engine.record import Journal, Record, Writer, result
 from ansible_collections.mlops.eks.plugins.module_utils._engine.run import StepRun
 from ansible_collections.mlops.eks.plugins.module_utils._engine.session import Session
 from ansible_collections.mlops.eks.plugins.module_utils._engine.status import (
     elsewhere,
-    of_pipeline,
     on_node_groups,
+    run_params,
     runs,
     table,
 )
@@ -124,7 +124,7 @@ def helm_step(
         learn=lambda text: mask.add([text] if len(text) >= SHORTEST else []),
     )
     task = replace(task, declared=declarations, user=user or this_user())
-    claim(task)
+    require_own_directory(task)
     run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
     shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
     if check:
@@ -148,7 +148,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     followed = following(params, mask, private=private)
     who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
     task = Task(**who, chart="", **followed)
-    claim(task)
+    require_own_directory(task)
     started = clock.now()
     journal = Journal(task=task, started=started)
     journal.write()
@@ -156,7 +156,7 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
         kind=kind,
         ref=ref,
         selectors=kind.selectors(entry),
-        log_store=log_store(task, former=True),
+        log_store=log_store(task, resume=True),
         shown=task.logs,
         streams=task.log_streams,
     )
@@ -214,7 +214,7 @@ def _predict(run: StepRun) -> Record:
 @checked("run_stop")
 def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask, private: bool = False) -> Record:
     """Cancel a run."""
-    params = of_pipeline(params)
+    params = run_params(params)
     release = params["release"]
     if not release:
         raise InvalidInputError("no run: say which to stop by 'release', or by the 'pipeline' it was made of.")
@@ -224,7 +224,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
         kube=kube,
         helm=helm_for(params, kube),
         release=release,
-        kept=LogStore(directory=directory, mask=mask, private=private) if params["evidence"] else None,
+        archive=LogStore(directory=directory, mask=mask, private=private) if params["evidence"] else None,
         say=_prefixed(say, cluster, release),
         adopt=params["adopt"],
     )
@@ -238,7 +238,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
 @checked("run_info")
 def run_info(params: Params, *, mask: Mask) -> Record:
     """Return every step of every run the ledgers of the cluster know."""
-    params = of_pipeline(params)
+    params = run_params(params)
     kube, release, everywhere = connect(params, mask), params["release"], params["all_namespaces"]
     rows = runs(kube, release=release, all_namespaces=everywhere, now=Clock().now())
     if params["node_groups"]:

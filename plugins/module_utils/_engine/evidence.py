@@ -1,7 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step leaves on the controller beside its record: values, manifest, workload, pods, events; and where."""
+"""The evidence directory of a step: values, chart, manifest, last state of the workload, and logs.
+
+The directory of a run also gets a pipeline that repeats its steps from this evidence.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
-from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY as MARKS
+from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import DIRECTORY as OFFSETS
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import rendered, without_data
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan
@@ -30,15 +33,23 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe import pipeline
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import files
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import STEP_KEYS
 
-# What the record of a step says of whose evidence it is.
+# Files of a step's directory, from which the pipeline of the run directory repeats the step.
+CHART = "chart.tgz"
+VALUES = "values.yaml"
+_HEADER = (
+    "# This run again, from what is kept here: ansible-playbook playbooks/train.yml -e pipeline=<this directory>\n"
+)
+# Fields of `step.json` that identify the owner of a directory.
 _OWNER = ("run_id", "cluster", "namespace", "release", "step")
 
+Step = dict[str, t.Any]
 
-def claim(task: Task) -> None:
-    """See that the evidence of the step would replace no other's; nothing is written.
+
+def require_own_directory(task: Task) -> None:
+    """Check that the step's directory is free or its own; nothing is written.
 
     Raises:
-        ConflictError: a link leads elsewhere, or the record of another step is there.
+        ConflictError: a directory on the path is a symbolic link, or the record of another step is there.
     """
     for place in (task.evidence.parent.parent, task.evidence.parent, task.evidence):
         if place.is_symlink():
@@ -51,19 +62,19 @@ def claim(task: Task) -> None:
         found = json.loads(file.read_bytes())
         theirs = {key: found.get(key) for key in _OWNER}
     except (OSError, ValueError, RecursionError, AttributeError):
-        # There is none, or none that could be told from what a full disk leaves.
+        # There is no record, or one that a full disk truncated.
         return
     ours = {key: getattr(task, key) for key in _OWNER}
     other = ", ".join(f"{key} {shown(theirs[key])}" for key in _OWNER if theirs[key] != ours[key])
     if other:
-        raise ConflictError(f"evidence of step {task.step}: {file} is that of {other}. Choose another run_id.")
+        raise ConflictError(f"evidence of step {task.step}: {file} belongs to {other}. Choose another run_id.")
 
 
 def write_draft(task: Task, draft: Draft) -> None:
-    """Write the values of a step, and its chart as a package: with them it can be repeated."""
+    """Write the values of a step and its chart as a package, from which it can be repeated."""
     _write(task, VALUES, to_yaml(task.mask.document(draft.values)))
     chart = draft.chart
-    # A package cannot be masked, and nothing with a secret in it is kept.
+    # A package cannot be masked: a chart that contains a secret is not kept.
     if task.mask.is_clean(file.read_bytes() for _, file in files(chart.path)):
         package = chart.origin.package.read_bytes() if chart.origin else pack(chart.path, chart.name)
         write_atomically(task.evidence / CHART, package, private=task.private)
@@ -71,19 +82,19 @@ def write_draft(task: Task, draft: Draft) -> None:
 
 
 def write_plan(task: Task, plan: Plan) -> None:
-    """Write what is going to be installed."""
-    # What the chart makes a Secret of, unless everybody can read it in the chart, is no part of its values to be kept.
+    """Write the draft and the manifest that will be installed."""
+    # Values that the chart renders into a Secret are masked, unless the chart itself contains them.
     known = [file.read_bytes() for _, file in files(plan.chart.path)]
     task.mask.add(value for value in rendered(plan.manifest) if not any(value in content for content in known))
     write_draft(task, plan)
     _write(task, "manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest))
 
 
-def demand_room(directory: Path, otherwise: str = "Or set 'runs_dir' to another directory.") -> None:
-    """Make sure that evidence can be kept in `directory`, before anything is changed.
+def require_room(directory: Path, otherwise: str = "Or set 'runs_dir' to another directory.") -> None:
+    """Check that evidence can be written to `directory`, before anything is changed.
 
     Raises:
-        StorageError: it cannot.
+        StorageError: it cannot; `otherwise` ends the message.
     """
     try:
         probe(directory)
@@ -92,7 +103,7 @@ def demand_room(directory: Path, otherwise: str = "Or set 'runs_dir' to another 
 
 
 def set_aside(task: Task, attempt: int) -> None:
-    """Move the evidence of a failed attempt into a directory of its own; that of the next one takes its place.
+    """Move the evidence of a failed attempt into `attempt-<number>`, before the next attempt writes its own.
 
     Raises:
         StorageError: not all of it could be moved; the next call moves the rest.
@@ -101,7 +112,7 @@ def set_aside(task: Task, attempt: int) -> None:
     with writing(target):
         target.mkdir(exist_ok=True)
         for path in [path for path in task.evidence.iterdir() if not path.name.startswith("attempt-")]:
-            # Of a controller that died before it had written down that the attempt is over.
+            # A controller that died while it moved them may have left copies.
             _remove(target / path.name)
             path.rename(target / path.name)
 
@@ -113,31 +124,31 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def aside(task: Task, tried: PastAttempt) -> str | None:
-    """Return where below the step's directory the evidence of an earlier attempt is, unless another run has it."""
-    name = f"attempt-{tried['attempt']}"
+def attempt_directory(task: Task, past: PastAttempt) -> str | None:
+    """Return the name of the directory with the evidence of a past attempt, `None` if another run has it."""
+    name = f"attempt-{past['attempt']}"
     return name if (task.evidence / name).is_dir() else None
 
 
 def write_state(task: Task, state: State) -> None:
-    """Write how the workload, its pods and the warnings about them looked last."""
+    """Write the last state of the workload and its pods, and the warnings about them."""
     if state.workload is not None:
         _write(task, "workload.yaml", _stream(task, [state.workload]).removeprefix("---\n"))
     _write(task, "pods.yaml", _stream(task, [pod for _, pod in sorted(state.pods.items())]))
     _write(task, "events.yaml", _stream(task, sorted(state.warnings.values(), key=events.seen)))
 
 
-def log_store(task: Task, *, former: bool, seen: float = 0.0) -> LogStore:
-    """Return how the logs of the step are kept: with `former` they go on where an earlier controller ended.
+def log_store(task: Task, *, resume: bool, shown_until: float = 0.0) -> LogStore:
+    """Return the settings of the step's log archive; with `resume` it continues those of earlier controllers.
 
-    It showed the lines stamped up to `seen`, in seconds since the epoch.
+    They printed the lines with time stamps up to `shown_until`, in seconds since the epoch.
     """
-    places = task.runs_dir.glob(f"*/{task.cluster}/*-{task.step}/{MARKS}") if former else ()
+    offsets = task.runs_dir.glob(f"*/{task.cluster}/*-{task.step}/{OFFSETS}") if resume else ()
     return LogStore(
         directory=task.evidence / "logs",
         mask=task.mask,
-        earlier_evidence=tuple(place.parent for place in places),
-        shown_until=seen,
+        earlier_evidence=tuple(directory.parent for directory in offsets),
+        shown_until=shown_until,
         private=task.private,
         storage=task.storage,
     )
@@ -152,36 +163,26 @@ def _stream(task: Task, entries: list[Document]) -> str:
 
 
 def without_noise(entry: Document) -> Document:
-    """Return the object without `managedFields`, which nobody reads."""
+    """Return the object without `managedFields`, which are long and of no use here."""
     metadata: dict[str, t.Any] = {key: value for key, value in entry["metadata"].items() if key != "managedFields"}
     return {**entry, "metadata": metadata}
 
 
-# A pipeline made of the evidence: the same charts with the same values, wherever they came from once.
-CHART = "chart.tgz"
-VALUES = "values.yaml"
-_HEADER = (
-    "# This run again, from what is kept here: ansible-playbook playbooks/train.yml -e pipeline=<this directory>\n"
-)
-
-Step = dict[str, t.Any]
-
-
 def _add_to_pipeline(task: Task, draft: Draft) -> None:
-    """Add the step to the pipeline of its run, unless a secret was taken out of what is kept of its values."""
+    """Add the step to the pipeline of its run, unless its values contain a secret, which is not kept."""
     file = task.evidence.parent / pipeline.FILE
     steps = [step for step in _steps(file) if step["name"] != task.step]
     if task.mask.document(draft.values) == draft.values:
         steps.append(_step(task))
     if steps:
-        # Their directories begin with the number of the step.
         secrets = [one.to_document() for one in task.declared.entries if not one.is_plain]
-        document = {"name": task.release, "namespace": task.namespace, "steps": sorted(steps, key=_place)}
+        document = {"name": task.release, "namespace": task.namespace, "steps": sorted(steps, key=_directory)}
         document |= {"secrets": secrets} if secrets else {}
         write_atomically(file, _HEADER + to_yaml(task.mask.document(document)), private=task.private)
 
 
-def _place(step: Step) -> str:
+def _directory(step: Step) -> str:
+    """Return the step's directory, which begins with its number."""
     return str(step["chart"])
 
 
@@ -193,10 +194,10 @@ def _steps(file: Path) -> list[Step]:
 
 
 def _step(task: Task) -> Step:
-    """Return the step as `pipeline.yaml` says it; what has no value there is left out."""
+    """Return the step for `pipeline.yaml`, without the keys that have no value."""
     waits, grace = task.waits, task.waits.grace
     here = task.evidence.name
-    said: Step = {
+    keys: Step = {
         "name": task.step,
         "chart": f"{here}/{CHART}",
         "recipe": f"{here}/{VALUES}",
@@ -223,7 +224,7 @@ def _step(task: Task) -> Step:
         "max_restarts": grace.max_restarts,
     }
     return {
-        key: _whole(value) if STEP_KEYS[key].kind is int else value for key, value in said.items() if value is not None
+        key: _whole(value) if STEP_KEYS[key].kind is int else value for key, value in keys.items() if value is not None
     }
 
 

@@ -314,7 +314,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         task, plan, started = self.task, self.plan, from_iso(self.entry.started)
-        earlier = [{**one, "evidence": evidence.aside(task, one)} for one in self.entry.tried]
+        earlier = [{**one, "evidence": evidence.attempt_directory(task, one)} for one in self.entry.tried]
         fields = {**plan.about, "attempt": self.entry.attempt, "attempts": earlier}
         self.journal = Journal(task=task, started=started, fields=fields)
         tried = self.entry.tried
@@ -328,12 +328,12 @@ class Attempt:
             serves=self.entry.serving is not None,
         )
         attached = self.decision.action == "attach"
-        seen = self.installer.lock.previous_renewal if attached else 0.0
+        shown_until = self.installer.lock.previous_renewal if attached else 0.0
         target = Target(
             kind=plan.kind,
             ref=plan.ref,
             selectors=plan.kind.selectors(plan.workload),
-            log_store=evidence.log_store(task, former=attached, seen=seen),
+            log_store=evidence.log_store(task, resume=attached, shown_until=shown_until),
             shown=task.logs,
             streams=task.log_streams,
         )

@@ -91,7 +91,7 @@ class StepRun:
         # This renders the plan: a template that refuses its values fails here, before any change.
         require(self.kube, rights_to_follow(self.plan.ref))
         self.check_secrets(decision)
-        evidence.demand_room(self.task.evidence)
+        evidence.require_room(self.task.evidence)
         self.installer.demand_later_releases()
         self._acquire_lock()
         try:

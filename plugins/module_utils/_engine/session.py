@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Follow one workload from where it is to its end, print what happens, and keep the evidence."""
+"""Follow one workload to its end: feed its changes to the reducer, print the lines, and write the evidence."""
 
 from __future__ import annotations
 
@@ -30,63 +30,63 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import Instance, LogFile, gaps
 
-# Pods that are asked for one by one at the end.
+# Up to so many pods are read one by one at the end.
 _FEW = 16
 
 
 class Session:
-    """One following of one workload."""
+    """The observation of one workload, from its current state to its end."""
 
     def __init__(self, kube: Kube, target: Target, rules: Rules, journal: Journal, *, writer: Writer) -> None:
         self._kube, self._target, self._rules, self._journal = kube, target, rules, journal
         self._writer, self._clock, self._say = writer, writer.clock, writer.say
         self._observer = Observer(kube, target, self._clock, progress=rules.progress is not None)
         self._context = Context(kube, self._observer.put)
-        # What was written after the end, by pods that were let go.
-        self._late: dict[Instance, LogFile] = {}
+        # The logs that drained pods wrote after the end.
+        self._drained: dict[Instance, LogFile] = {}
 
     def lost_lock(self, holder: str) -> None:
         """End the session because another controller took over; called from the lock's thread."""
         self._observer.put(changes.LockLost(at=self._clock.now(), holder=holder))
 
     def follow(self) -> State:
-        """Follow to the end, then settle pods and logs and write the evidence."""
+        """Follow to the end, then read the final pods and logs, and write the evidence."""
         state = start(self._rules, self._clock.now())
         settled = False
         self._observer.start()
         try:
             for change in self._observer.changes():
-                state = self._one(state, change)
+                state = self._reduce(state, change)
                 if state.ending:
                     break
             state = settle(state, self._pods(), self._rules)
-            if suspects := nodes_to_check(state):
-                state = settle(state, [], self._rules, nodes=self._context.nodes(suspects))
+            if names := nodes_to_check(state):
+                state = settle(state, [], self._rules, nodes=self._context.nodes(names))
             self._observer.follow_logs(state)
             settled = True
             if t.cast(Ending, state.ending).outcome == "ready":
                 self._writer.waits_for_room = False
         finally:
-            self._observer.close(state, self._wait if settled else _never)
+            self._observer.close(state, self._wait_for_room if settled else _never)
         for line in (*self._observer.console.drain(), *gaps(self._observer.logs.files())):
             self._say(line)
-        return self._keep(state)
+        return self._write_state(state)
 
-    def _wait(self) -> bool:
-        """Print what the logs tell meanwhile, and wait for room to archive it."""
+    def _wait_for_room(self) -> bool:
+        """Print new log lines, and wait for room to archive them; return whether to try again."""
         for line in self._observer.console.drain():
             self._say(line)
         return self._writer.wait()
 
-    def _one(self, state: State, change: changes.Change) -> State:
+    def _reduce(self, state: State, change: changes.Change) -> State:
         before = (state.phases, state.heartbeat_at)
         more = self._observer.waiting
         state, lines = reduce(state, change, self._rules, more=more)
-        # A job's own words come before ours about it.
+        # The log lines of a program come before our lines about it.
         for line in (*self._observer.console.drain(), *lines):
             self._say(line)
         self._observer.follow_logs(state, change)
-        # Twice within what an explanation waits; a thousand pods that start at once need not be gone through each time.
+        # Not at each change of a pod: a thousand of them may start at once.
         if isinstance(change, changes.Tick | changes.LogActivity) and not state.ending:
             self._context.fetch(state, change.at)
         if (state.phases, state.heartbeat_at) != before:
@@ -100,40 +100,41 @@ class Session:
 
     def _selected(self, selector: Selector) -> list[Document]:
         path = collection("v1", "pods", self._kube.namespace)
-        # The newest list waits 0.1 s for the API server's cache; what the cache holds, and the newest pod, do not.
+        # A list at the newest version waits 0.1 s for the API server's cache; a cached list and a single pod do not.
         pods = listing.pods(self._kube, {**selector, "resourceVersion": "0"})
-        unsure = list(map(pod_view.name, unfinished(pods)))
-        if len(unsure) > _FEW:
+        names = list(map(pod_view.name, unfinished(pods)))
+        if len(names) > _FEW:
             return listing.pods(self._kube, selector)
-        newest = {name: self._kube.get(f"{path}/{name}") for name in unsure}
+        newest = {name: self._kube.get(f"{path}/{name}") for name in names}
         latest = (newest.get(pod_view.name(pod), pod) for pod in pods)
         return [pod for pod in latest if pod is not None]
 
-    def _keep(self, state: State) -> State:
+    def _write_state(self, state: State) -> State:
+        """Write the final state, with the log tail of the failing container in its cause, and return it."""
         ending = t.cast(Ending, state.ending)
-        found = ending.cause
-        if found is not None:
-            tail = self._tail(found.object.rpartition("/")[2], found.container)
-            state = replace(state, ending=replace(ending, cause=with_rank(found.with_log(tail))))
+        cause = ending.cause
+        if cause is not None:
+            tail = self._tail(cause.object.rpartition("/")[2], cause.container)
+            state = replace(state, ending=replace(ending, cause=with_rank(cause.with_log(tail))))
         with contextlib.suppress(StorageError):
             self._writer.retry_write(partial(evidence.write_state, self._journal.task, state))
         return state
 
     def drain(self, state: State, left: list[Document], uninstall: Callable[[], None]) -> State:
-        """Uninstall what still runs, keep what the pods `left` write until they end, and return how that was."""
+        """Uninstall, archive what the pods `left` write until they end, and return the state with their last view."""
         log_store = self._target.log_store
-        # Their logs go on where they were left.
+        # Their logs continue in the same archive.
         log_store = replace(log_store, earlier_evidence=(log_store.directory.parent,))
-        departure = Drain(self._kube, left, self._observer.selectors, log_store, clock=self._clock, say=self._say)
+        drain = Drain(self._kube, left, self._observer.selectors, log_store, clock=self._clock, say=self._say)
         uninstall()
-        self._late = departure.complete()
-        state = replace(state, pods={**state.pods, **departure.pods})
+        self._drained = drain.complete()
+        state = replace(state, pods={**state.pods, **drain.pods})
         task = self._journal.task
         task.storage.try_write(task.evidence, partial(evidence.write_state, task, state))
         return state
 
     def summary(self, state: State, finished: float) -> dict[str, t.Any]:
-        """Return the fields of the record that the session knows."""
+        """Return the session's fields of the record."""
         pods = record.pods(state, self._target.kind, self._newest_logs())
         ref, ending = self._target.ref, t.cast(Ending, state.ending)
         return {
@@ -147,9 +148,9 @@ class Session:
             "log_tail": self._leader_tail(state),
             "warnings": [
                 *map(events.line, state.warnings.values()),
-                *_uncounted(state),
+                *_omissions(state),
                 *self._observer.console.notes,
-                *gaps({**self._observer.logs.files(), **self._late}),
+                *gaps({**self._observer.logs.files(), **self._drained}),
                 *filter(None, [ending.note]),
             ],
         }
@@ -163,11 +164,11 @@ class Session:
         return []
 
     def _tail(self, pod: str, container: str) -> tuple[str, ...]:
-        """Return the last lines of a container; of a private step they are nowhere but in its log."""
+        """Return the last lines of a container's log; none for a private step, whose lines are only in the archive."""
         return () if self._journal.task.private else self._observer.logs.tail(pod, container)
 
     def _newest_logs(self) -> dict[tuple[str, str], LogFile]:
-        files = sorted({**self._observer.logs.files(), **self._late}.items(), key=_restarts)
+        files = sorted({**self._observer.logs.files(), **self._drained}.items(), key=_restarts)
         return {(one.pod, one.container): file for one, file in files}
 
 
@@ -175,8 +176,8 @@ def _never() -> bool:
     return False
 
 
-def _uncounted(state: State) -> Iterator[str]:
-    """Yield what is not in the record, as it is too much."""
+def _omissions(state: State) -> Iterator[str]:
+    """Yield a warning for each bound that was exceeded."""
     if state.dropped_warnings:
         yield f"{state.dropped_warnings} older warnings were not kept"
     if state.dropped_pods:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What runs and what ran on one cluster, read from its ledgers."""
+"""The steps that the ledgers of a cluster know, as rows and as a table; and which run a task is about."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import node, 
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import LABEL, Entry, parse
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import locate, read
 
+Params = Mapping[str, t.Any]
 Row = dict[str, t.Any]
-# Outcomes of steps whose release is installed: one that runs, waits for its next attempt, or serves.
+# Outcomes of steps whose release is, or will be, installed.
 INSTALLED = ("running", "retrying", "ready")
-# So many nodes are named in a sentence.
-_NAMED = 3
+# Nodes, and namespaces, that a message names.
+_NAMED_NODES, _NAMED_NAMESPACES = 3, 5
 _NODE_GROUP = "eks.amazonaws.com/nodegroup"
 _COLUMNS = ("release", "step", "outcome", "took", "age", "by", "run", "cause")
 
@@ -38,10 +39,10 @@ def runs(kube: Kube, *, release: str | None, all_namespaces: bool, now: float) -
 
 
 def on_node_groups(kube: Kube, rows: Iterable[Row], groups: Sequence[str]) -> list[Row]:
-    """Return what is installed and would lose pods with the nodes of managed node groups of EKS.
+    """Return the installed steps that would lose pods with the nodes of managed node groups of EKS.
 
-    `nodes` of a row are those its pods are on. What has no pods that can be told is returned too, without nodes: it
-    may get some there at any moment.
+    `nodes` of a row are the nodes of its pods. A step without pods is returned too, without nodes: its pods may be
+    scheduled there at any moment.
     """
     selector = f"{_NODE_GROUP} in ({','.join(groups)})"
     found = items(kube.request("GET", collection("v1", "nodes", None), params={"labelSelector": selector}))
@@ -49,18 +50,18 @@ def on_node_groups(kube: Kube, rows: Iterable[Row], groups: Sequence[str]) -> li
     kept = []
     for row in rows:
         if row["outcome"] in INSTALLED:
-            its = _nodes_of(kube, row)
-            if its is None or its & nodes:
-                there = sorted(nodes & (its or set()))
-                kept.append({**row, "nodes": there, "text": _text(row, there)})
+            used = _nodes_of(kube, row)
+            if used is None or used & nodes:
+                shared = sorted(nodes & (used or set()))
+                kept.append({**row, "nodes": shared, "text": _text(row, shared)})
     return kept
 
 
 def _text(row: Row, nodes: Sequence[str]) -> str:
-    """Return who is on nodes, as part of a sentence."""
+    """Return which step is on `nodes`, as part of a sentence."""
     does = {"running": "runs", "retrying": "waits for its next attempt", "ready": "serves"}[row["outcome"]]
-    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-    where = f"on {', '.join(nodes[:_NAMED])}{more}" if nodes else "with no pod yet"
+    more = f" and {len(nodes) - _NAMED_NODES} more" if len(nodes) > _NAMED_NODES else ""
+    where = f"on {', '.join(nodes[:_NAMED_NODES])}{more}" if nodes else "with no pod yet"
     who = f"step {row['step']} of {row['release']} in namespace {row['namespace']}"
     return f"{who} {does} {where}, since {row['started']}"
 
@@ -84,7 +85,7 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
         "index": entry.index,
         "outcome": entry.outcome,
         "attempt": entry.attempt,
-        # An attempt that waits for its back-off begins in the future.
+        # An attempt that waits for its back-off starts in the future.
         "took": human(max(0.0, ended - started)),
         "age": human(now - ended) if entry.finished else "-",
         "started": entry.started,
@@ -99,7 +100,7 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
 
 
 def table(rows: Iterable[Row], none: str = "no runs") -> list[str]:
-    """Return the rows as aligned lines of text, a heading first; `none` says that there are none."""
+    """Return the rows as aligned lines of text with a heading, or `none` if there are no rows."""
     cells = [[column.upper() for column in _COLUMNS]]
     cells += [[_clip(str(row[column])) for column in _COLUMNS] for row in rows]
     if len(cells) == 1:
@@ -112,13 +113,8 @@ def _clip(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# Which run a task is about, and where it is when it is not where it was looked for.
-Params = Mapping[str, t.Any]
-_SHOWN = 5
-
-
-def of_pipeline(params: Params) -> Params:
-    """Return the parameters with the release and the namespace of `pipeline`, where the task gives none.
+def run_params(params: Params) -> Params:
+    """Return the parameters, with release and namespace of `pipeline` where the task sets none.
 
     Raises:
         InvalidInputError: there is no such pipeline, or it is broken.
@@ -134,12 +130,12 @@ def of_pipeline(params: Params) -> Params:
 
 
 def selector(release: str | None) -> dict[str, str]:
-    """Return what selects the ledgers of a run, or of all runs."""
+    """Return the query that selects the ledger of a run, or all ledgers."""
     return {"labelSelector": f"{LABEL}=true" + (f",mlops.eks/release={release}" if release else "")}
 
 
 def elsewhere(kube: Kube, release: str | None) -> str:
-    """Return in which other namespaces the run, or any run, is; empty when there is none, or it may not be known."""
+    """Return a sentence that names the other namespaces with this run, or any; empty if none, or not permitted."""
     try:
         found = kube.request("GET", collection("v1", "configmaps", None), params=selector(release))
     except ClusterError:
@@ -147,6 +143,8 @@ def elsewhere(kube: Kube, release: str | None) -> str:
     names = sorted({one["metadata"]["namespace"] for one in found.get("items") or ()} - {kube.namespace})
     if not names:
         return ""
-    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    shown = ", ".join(names[:_NAMED_NAMESPACES]) + (
+        f" and {len(names) - _NAMED_NAMESPACES} more" if len(names) > _NAMED_NAMESPACES else ""
+    )
     subject = f"run {release} is" if release else "there are runs"
     return f" But {subject} in {shown}: say which by namespace (playbooks: -e kube_namespace={names[0]})."

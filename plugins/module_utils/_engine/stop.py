@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Cancel a run: the lock first, so that nobody else changes it; then ledger, evidence and Helm."""
+"""Stop a run: take its lock, so that no other controller changes it; then ledger, evidence and uninstall."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from functools import partial
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml_stream, write_atomically
-from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import demand_room, without_noise
+from ansible_collections.mlops.eks.plugins.module_utils._engine.evidence import require_room, without_noise
 from ansible_collections.mlops.eks.plugins.module_utils._engine.leftovers import (
     Orphan,
     await_helm,
@@ -35,48 +35,48 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogSt
 
 Say = Callable[[str], None]
 _OTHERWISE = "Or set 'runs_dir' to another directory, or 'evidence' to false."
-_GONE = "it is uninstalled, and how its pods ended is written when there is room"
+_WHEN_GONE = "it is uninstalled, and how its pods ended is written when there is room"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What there is to stop: entries of the ledger that are running or kept, and Helm releases that are installed.
+class Inventory:
+    """What there is to stop: ledger entries of steps that run or are kept, and installed Helm releases.
 
-    `forgotten` is what was made for releases whose Secrets somebody deleted, `foreign` are releases of the same names
-    that are not the run's.
+    `orphans` are the objects of releases of which Helm has no record, `foreign` are releases of the same names that
+    are not the run's.
     """
 
     entries: list[Entry]
     installed: list[str]
-    forgotten: Mapping[str, list[Orphan]] = field(default_factory=dict)
+    orphans: Mapping[str, list[Orphan]] = field(default_factory=dict)
     foreign: list[Release] = field(default_factory=list)
 
     @property
     def releases(self) -> list[str]:
-        """What is to be removed, whether Helm knows of it or not."""
-        return sorted({*self.installed, *self.forgotten})
+        """The names of the releases to remove, with or without a record in Helm."""
+        return sorted({*self.installed, *self.orphans})
 
     @property
     def steps(self) -> list[str]:
         """The names of the steps."""
         return sorted({entry.step for entry in self.entries})
 
-    def and_then(self, more: Standing) -> Standing:
+    def plus(self, more: Inventory) -> Inventory:
         """Return both together."""
         installed = sorted({*self.installed, *more.installed})
-        forgotten = {**self.forgotten, **more.forgotten}
+        orphans = {**self.orphans, **more.orphans}
         entries = [*self.entries, *more.entries]
-        return Standing(entries=entries, installed=installed, forgotten=forgotten, foreign=more.foreign)
+        return Inventory(entries=entries, installed=installed, orphans=orphans, foreign=more.foreign)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """The end of everything installed for run `release`: its running step and what it keeps.
+    """The stop of run `release`: its running step and the steps it keeps are cancelled and uninstalled.
 
-    The evidence is kept as `kept` says, in a directory per Helm release; `None` keeps none.
+    `archive` says where the evidence goes, a directory per Helm release; `None` writes none.
 
-    The lock is taken from the controller that follows the run, if one does: it touches nothing more, reads in the
-    ledger that its step was cancelled, and ends. One that is between two steps finds word there before the next.
+    The lock is taken from the controller that follows the run: that controller changes nothing any more, reads in the
+    ledger that its step was cancelled, and ends. A controller between two steps finds a cancellation marker.
 
     With `adopt`, a Helm release of its name that the run did not install is uninstalled as well.
     """
@@ -84,81 +84,81 @@ class Stop:
     kube: Kube
     helm: Helm
     release: str
-    kept: LogStore | None
+    archive: LogStore | None
     say: Say
     adopt: bool = False
     clock: Clock = field(default_factory=Clock)
 
     def run(self, *, check: bool) -> dict[str, t.Any]:
-        """Stop it, or in check mode return what would be stopped.
+        """Stop the run, or in check mode return what would be stopped.
 
         Raises:
-            AbsentError: there is no such run in the namespace. ConflictError: all there is of its name is not its own.
-            StorageError: there is no room for the evidence; nothing was changed.
+            AbsentError: there is no such run in the namespace. ConflictError: the only release of its name is not
+            its own. StorageError: there is no room for the evidence; nothing was changed.
         """
-        found, former, ledger = self._standing(), "", Ledger(self.kube, self.release)
+        found, holder, ledger = self._inventory(), "", Ledger(self.kube, self.release)
         if found.foreign and not found.entries and not found.releases and not cancellation.pending(ledger):
             raise ConflictError(self._refusal(found.foreign[0]))
         if check:
-            told = cancellation.pending(ledger)
+            marked = cancellation.pending(ledger)
         else:
-            if self.kept and found.releases:
-                demand_room(self.kept.directory, _OTHERWISE)
+            if self.archive and found.releases:
+                require_room(self.archive.directory, _OTHERWISE)
             lock = Lock(self.kube, self.release, clock=self.clock)
-            former = lock.seize()
+            holder = lock.seize()
             try:
-                told = cancellation.request(ledger, by=socket.gethostname(), at=iso(self.clock.now()))
+                marked = cancellation.request(ledger, by=socket.gethostname(), at=iso(self.clock.now()))
                 found = self._end(lock)
             finally:
                 lock.release()
         for one in found.foreign:
             self.say(self._refusal(one))
-        said = f"run {self.release}: {_told(found, former, told, check=check)}"
-        self.say(said)
-        changed = bool(found.entries or found.releases or former or told)
-        return {"changed": changed, "msg": said, "stopped": found.steps, "uninstalled": found.releases}
+        message = f"run {self.release}: {_message(found, holder, marked, check=check)}"
+        self.say(message)
+        changed = bool(found.entries or found.releases or holder or marked)
+        return {"changed": changed, "msg": message, "stopped": found.steps, "uninstalled": found.releases}
 
-    def _end(self, lock: Lock) -> Standing:
-        """End whatever runs or is kept, and return it."""
-        ended = Standing(entries=[], installed=[])
-        # Again, as long as there is something: its controller may have written a word more before it missed the lock.
-        while (found := self._standing()).entries or found.releases:
+    def _end(self, lock: Lock) -> Inventory:
+        """Cancel and uninstall everything of the run, and return it."""
+        ended = Inventory(entries=[], installed=[])
+        # Repeated until nothing is left: the controller may have written once more before it noticed the lost lock.
+        while (found := self._inventory()).entries or found.releases:
             _cancel(Ledger(self.kube, self.release), found.entries, self.clock)
-            departures = {name: self._drain(name, self.kept) for name in found.releases if self.kept}
-            for departure in departures.values():
-                departure.catch_up()
-                departure.write(partial(_write, departure))
+            drains = {name: self._drain(name, self.archive) for name in found.releases if self.archive}
+            for drain in drains.values():
+                drain.catch_up()
+                drain.write(partial(_write, drain))
             lock.ensure_held()
             for name in found.installed:
                 self.say(f"uninstalling {name}")
                 self.helm.uninstall(name)
-            for name, left in found.forgotten.items():
+            for name, left in found.orphans.items():
                 made = ", ".join(map(str, left))
-                self.say(f"deleting {made}: made for release {name}, of which Helm has no record any more")
+                self.say(f"deleting {made}: made for release {name}, of which Helm has no record")
                 delete_orphans(self.kube, left)
-            for departure in departures.values():
-                departure.complete()
-                departure.write(partial(_write, departure), _GONE)
-            ended = ended.and_then(found)
-        # Also of a step that had not come to its installation.
+            for drain in drains.values():
+                drain.complete()
+                drain.write(partial(_write, drain), _WHEN_GONE)
+            ended = ended.plus(found)
+        # Also for a step that has made its Secrets but is not installed.
         helm_releases = {
             self.release,
             *(entry.helm_release for entry in Ledger(self.kube, self.release).read().values()),
         }
         remove_all(self.kube, self.release, sorted(helm_releases), self.say)
-        return ended.and_then(found)
+        return ended.plus(found)
 
-    def _drain(self, name: str, kept: LogStore) -> Drain:
-        """Return the pods of a Helm release, whose evidence is begun."""
-        # A controller that no longer follows may have left a Helm at work.
+    def _drain(self, name: str, archive: LogStore) -> Drain:
+        """Return a drain of the pods of a Helm release."""
+        # The Helm process of another controller may still work.
         await_helm(partial(revisions, self.kube, name), clock=self.clock, say=self.say)
-        selector, where = release_selector(name), kept.directory / name
+        selector, where = release_selector(name), archive.directory / name
         pods = listing.pods(self.kube, selector)
         self.say(f"keeping the evidence of {name}: {len(pods)} pods in {where}")
-        log_store = replace(kept, directory=where / "logs")
+        log_store = replace(archive, directory=where / "logs")
         return Drain(self.kube, pods, [selector], log_store, clock=self.clock, say=self.say)
 
-    def _standing(self) -> Standing:
+    def _inventory(self) -> Inventory:
         entries = Ledger(self.kube, self.release).read()
         names = sorted({self.release, *(entry.helm_release for entry in entries.values())})
         stored = [found[-1] for name in names if (found := revisions(self.kube, name))]
@@ -170,45 +170,45 @@ class Stop:
         ours = [one for one in stored if may_change(one, run=self.release, entries=entries, adopt=self.adopt)]
         installed, foreign = [one.name for one in ours], [one for one in stored if one not in ours]
         known = {one.name for one in stored}
-        forgotten = {
+        orphans = {
             entry.helm_release: left
             for entry in entries.values()
             if (entry.unfinished or entry.outcome == "ready")
             and entry.helm_release not in known
             and (left := find_orphans(self.kube, entry.helm_release, entry.objects))
         }
-        there = {*installed, *forgotten}
+        there = {*installed, *orphans}
         standing = [
             entry for entry in entries.values() if entry.unfinished or (entry.kept and entry.helm_release in there)
         ]
-        return Standing(entries=standing, installed=installed, forgotten=forgotten, foreign=foreign)
+        return Inventory(entries=standing, installed=installed, orphans=orphans, foreign=foreign)
 
     def _refusal(self, found: Release) -> str:
         return refusal(found, run=self.release, namespace=self.kube.namespace)
 
 
-def _write(departure: Drain) -> None:
-    """Write how the pods are, beside their logs."""
-    kept = departure.log_store
-    pods = (kept.mask.document(without_noise(pod)) for _, pod in sorted(departure.pods.items()))
-    write_atomically(kept.directory.parent / "pods.yaml", to_yaml_stream(pods), private=kept.private)
+def _write(drain: Drain) -> None:
+    """Write the last view of the pods beside their logs."""
+    archive = drain.log_store
+    pods = (archive.mask.document(without_noise(pod)) for _, pod in sorted(drain.pods.items()))
+    write_atomically(archive.directory.parent / "pods.yaml", to_yaml_stream(pods), private=archive.private)
 
 
-def _told(found: Standing, former: str, told: list[str], *, check: bool) -> str:
+def _message(found: Inventory, holder: str, marked: list[str], *, check: bool) -> str:
     if found.entries:
         return f"{'would stop' if check else 'stopped'} {', '.join(found.steps)}"
-    said = ["nothing is running"]
+    parts = ["nothing is running"]
     if found.releases:
-        said.append(f"{'would uninstall' if check else 'uninstalled'} what was left of it")
-    if former:
-        said.append(f"{former} was between two steps and has lost the lock")
-    if told:
-        said.append(f"{', '.join(told)} {'would begin' if check else 'begins'} no further step")
-    return "; ".join(said)
+        parts.append(f"{'would uninstall' if check else 'uninstalled'} what was left of it")
+    if holder:
+        parts.append(f"{holder} was between two steps and has lost the lock")
+    if marked:
+        parts.append(f"{', '.join(marked)} {'would begin' if check else 'begins'} no further step")
+    return "; ".join(parts)
 
 
 def _cancel(ledger: Ledger, entries: list[Entry], clock: Clock) -> None:
-    """Write down who stopped the steps; the controller that follows one reads it when its workload goes away."""
-    said = f"stopped from {socket.gethostname()}"
+    """Write to the ledger who stopped the steps; their controller reads it when the workload is gone."""
+    cause = f"stopped from {socket.gethostname()}"
     for entry in entries:
-        ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=said))
+        ledger.finish(replace(entry, outcome="cancelled", finished=iso(clock.now()), cause=cause))

@@ -48,7 +48,7 @@ class Stage:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
         self.clock = FakeClock()
         self.ledger, self.directory = Ledger(self.kube, "digits"), tmp_path
-        self.kept = LogStore(directory=tmp_path)
+        self.archive = LogStore(directory=tmp_path)
         # What the controller does that has not missed the lock yet.
         self.late: t.Callable[[], None] = lambda: None
         # What else happens in the cluster while pods are waited for.
@@ -72,7 +72,7 @@ class Stage:
 
     def stop(self, *, check: bool = False, **more: t.Any) -> dict[str, t.Any]:
         helm = Helm(binary="helm", kubeconfig="/k", context=None, namespace="team", run=self._run)
-        how = {"kept": self.kept, "say": self.said.append, "clock": self.clock, **more}
+        how = {"archive": self.archive, "say": self.said.append, "clock": self.clock, **more}
         return Stop(kube=self.kube, helm=helm, release="digits", **how).run(check=check)
 
     def pod(self, name: str, **spec: t.Any) -> None:
@@ -157,7 +157,7 @@ def test_what_is_kept_holds_no_secret_of_the_pods(stage: Stage) -> None:
     container = {"name": "main", "envFrom": [{"secretRef": {"name": "db"}}]}
     stage.pod("digits-0", containers=[container])
     stage.kube.objects[f"{PODS}/digits-0"]["status"] = {"phase": "Failed", **said}
-    stage.kept = replace(stage.kept, mask=Mask(['named/"token"']), private=True)
+    stage.archive = replace(stage.archive, mask=Mask(['named/"token"']), private=True)
     stage.stop()
     file = stage.directory / "digits/pods.yaml"
     text = file.read_text(encoding="utf-8")
@@ -271,7 +271,7 @@ def test_what_helm_has_forgotten_is_deleted_and_its_pods_are_let_finish(stage: S
     assert (would["uninstalled"], result["stopped"], result["uninstalled"]) == (["digits"], ["train"], ["digits"])
     assert JOB not in stage.kube.objects
     assert stage.helms == []
-    told = "deleting Job/data-process-digits: made for release digits, of which Helm has no record any more"
+    told = "deleting Job/data-process-digits: made for release digits, of which Helm has no record"
     assert told in stage.said
     assert (stage.directory / "digits/pods.yaml").exists()
     assert stage.ledger.read()["train"].outcome == "cancelled"
@@ -316,7 +316,7 @@ def test_where_no_evidence_can_be_kept_nothing_is_stopped(stage: Stage) -> None:
     with mounted(stage.directory / "disk", "size=64k") as disk:
         disk.fill()
         with pytest.raises(StorageError, match="or 'evidence' to false"):
-            stage.stop(kept=LogStore(directory=disk.path / "stop"))
+            stage.stop(archive=LogStore(directory=disk.path / "stop"))
     assert (stage.helms, stage.kube.objects) == ([], before)
 
 
@@ -324,7 +324,7 @@ def test_what_is_to_leave_no_evidence_is_stopped_at_once(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
     stage.pod("digits-0")
-    assert stage.stop(kept=None)["uninstalled"] == ["digits"]
+    assert stage.stop(archive=None)["uninstalled"] == ["digits"]
     assert (list(stage.directory.iterdir()), stage.clock.slept) == ([], [])
 
 
@@ -340,7 +340,7 @@ def test_nothing_is_uninstalled_until_there_is_room_for_the_evidence(stage: Stag
                 disk.resize("size=4m")
 
         stage.meanwhile = free
-        stage.stop(kept=LogStore(directory=disk.path / "stop"))
+        stage.stop(archive=LogStore(directory=disk.path / "stop"))
         assert (disk.path / "stop/digits/pods.yaml").stat().st_size > 100_000
     told = [line for line in stage.said if "no space left on device" in line]
     assert len(told) == 3

@@ -11,7 +11,7 @@ from fakes.http import Answer, Exchange, Server
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import run_info, run_stop
-from ansible_collections.mlops.eks.plugins.module_utils._engine.status import elsewhere, of_pipeline
+from ansible_collections.mlops.eks.plugins.module_utils._engine.status import elsewhere, run_params
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.lock import this_user
 from ansible_collections.mlops.eks.plugins.modules.run_info import ARGUMENT_SPEC as INFO
@@ -34,7 +34,7 @@ def test_a_pipeline_names_release_and_namespace_where_the_task_does_not(
     given: dict[str, t.Any], release: str, namespace: str | None, tmp_path: Path
 ) -> None:
     (tmp_path / "pipeline.yaml").write_text(PIPELINE, encoding="utf-8")
-    found = of_pipeline({"pipeline": str(tmp_path), "release": None, "namespace": None, **given})
+    found = run_params({"pipeline": str(tmp_path), "release": None, "namespace": None, **given})
     assert (found["release"], found["namespace"]) == (release, namespace)
 
 
