@@ -138,3 +138,9 @@ def test_locks_name_no_index(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
     assert "--index" not in text
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Pytest imports a test file by its name alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -1,4 +1,4 @@
-"""Secrets got from variables and from AWS as moto answers it; with lookups: tests/cluster/test_run_secrets.py."""
+"""Secrets got from variables and from AWS as moto answers it; with lookups: tests/cluster/test_run_secrets_real.py."""
 
 from __future__ import annotations
 
