@@ -18,7 +18,7 @@ REMOVE = $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster
 AND_REMOVE_THE_CLUSTER = trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
 # Tests on a cluster mostly wait: more of them at once than cores. A file stays on one worker, and the longest come first.
 JOBS ?= 4
-LONGEST := tests/molecule tests/contract tests/cluster
+LONGEST := tests/provisioning tests/molecule tests/cluster tests/contract
 PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 TESTS := $(LONGEST) $(filter-out $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)))
 
@@ -64,6 +64,10 @@ test-operators: env test-up ## Drive every kind of workload by its operator; bui
 test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on a local port; also by OpenTofu
 	@$(BIN)/ansible localhost -c local -m mlops.eks.go_tool -a '{"name": ["tofu"]}'
 	@$(BIN)/pytest -q -n 2 --durations=15 -m aws tests/provisioning tests/stack
+
+.PHONY: test-all
+test-all: ## Run every test there is: test, test-operators, test-aws and faults; takes hours the first time
+	@for target in test test-operators test-aws faults; do $(MAKE) --no-print-directory $$target; done
 
 .PHONY: test-up
 test-up: env

@@ -27,8 +27,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import FOL
 pytestmark = pytest.mark.cluster
 
 SLOT = "example.com/slot"
-# Longer than what nothing could ever run is waited for.
-LIMIT = 100
+# Seconds for what nothing could ever run, and, much longer, for all that is pending; the first test has the default.
+GRACE, LIMIT = 5.0, 30.0
 TAINT = {"key": "rack", "value": "a", "effect": "NoSchedule"}
 TOLERATION = {"key": "rack", "operator": "Exists"}
 POOL = {
@@ -77,7 +77,7 @@ def _asks(name: str, script: str = "true", *, cpu: str = "10m", device: str = ""
 
 
 def _follow(space: Space, workload: Json, **limits: float) -> tuple[Json, list[str]]:
-    """Follow a workload with the defaults of the module, and return its result and what was said."""
+    """Follow a workload with a short `infeasible_grace`, and return its result and the lines printed."""
     lines: list[str] = []
     params = {
         **{key: row.get("default") for key, row in FOLLOW.items()},
@@ -89,6 +89,7 @@ def _follow(space: Space, workload: Json, **limits: float) -> tuple[Json, list[s
         "kind": "Job",
         "api_version": "batch/v1",
         "runs_dir": str(space.runs),
+        "infeasible_grace": GRACE,
         **limits,
     }
     return t.cast(Json, workload_wait(params, cluster=space.host, say=lines.append)), lines

@@ -106,9 +106,9 @@ def test_a_server_that_crashes_again_and_again(space: Space) -> None:
 
 def test_a_job_that_takes_too_long(space: Space) -> None:
     # As long as a pod may take to start on a busy machine.
-    _step(space, gated(), timeout=60)
+    _step(space, gated(), timeout=25)
 
     record = space.record("run")
     assert record["outcome"] == "timed_out"
-    assert record["cause"]["message"].startswith("it was still running after 1 min: pods 1 running.")
+    assert record["cause"]["message"].startswith("it was still running after 25 s: pods 1 running.")
     assert space.log("run")[0] == "tick 1"
