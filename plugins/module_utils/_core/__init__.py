@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What all other packages use. It is imported before anything else here, so a Python that is too old is told so."""
+"""Base of all other packages. Importing it checks the Python version first, and fails with a clear message."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import json
 import sys
 
 
-def _demand(oldest: tuple[int, int]) -> None:
-    """End the program when it runs on a Python older than `oldest`, in words that such a Python can still read."""
+def _require(oldest: tuple[int, int]) -> None:
+    """End the program on a Python older than `oldest`; this file must be valid syntax there."""
     if sys.version_info[:2] >= oldest:
         return
     wanted, found = ".".join(map(str, oldest)), sys.version.split()[0]
-    said = f"mlops.eks needs Python {wanted} or newer; {sys.executable} is {found}. Set ansible_python_interpreter."
+    message = f"mlops.eks needs Python {wanted} or newer; {sys.executable} is {found}. Set ansible_python_interpreter."
     if "ansible.plugins" in sys.modules:
-        raise ImportError(said)
-    # A module answers in JSON; an exception would be a traceback.
-    print(json.dumps({"failed": True, "msg": said}))
+        raise ImportError(message)
+    # A module must print JSON; an exception would print a traceback.
+    print(json.dumps({"failed": True, "msg": message}))
     sys.exit(1)
 
 
-_demand((3, 11))
+_require((3, 11))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Arguments of a task made plain: what JSON has, as Helm would have read it from a file."""
+"""Convert the arguments of a task to the types of JSON, as Helm would read them from a file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Date = (datetime.date, datetime.time)
 
 
 def plain_arguments(value: t.Any, name: str = "") -> t.Any:
-    """Return `value`, found at `name`, without what Ansible and its YAML reader add to JSON's types.
+    """Return `value` with the types of JSON only. `name` is its path, for messages.
 
-    A date is the text that stands in the file, as it is to Helm and as Ansible hands it to a module; a set is a list;
-    an integer that does not fit into 64 bits is a float.
+    A date becomes its text, as Helm reads it and Ansible passes it to a module. A set becomes a list. An integer of
+    more than 64 bits becomes a float.
 
     Raises:
-        InvalidInputError: there is no such value in JSON, or two keys become one.
+        InvalidInputError: JSON has no such value, or two keys become the same text.
     """
     if isinstance(value, Mapping):
         return _mapping(value, name)
@@ -42,16 +42,16 @@ def plain_arguments(value: t.Any, name: str = "") -> t.Any:
 
 
 def _mapping(value: Mapping[t.Any, t.Any], name: str) -> dict[str, t.Any]:
-    found: dict[str, t.Any] = {}
+    plain: dict[str, t.Any] = {}
     for key, entry in value.items():
         if key is None:
             raise InvalidInputError(f"{name or 'arguments'}: a key is null. Quote it, or remove the line.")
         text = key_text(plain_arguments(key, name))
         where = f"{name}.{text}" if name else text
-        if text in found:
+        if text in plain:
             raise InvalidInputError(f"{where}: two keys become {text!r} as text. Keep one of them.")
-        found[text] = plain_arguments(entry, where)
-    return found
+        plain[text] = plain_arguments(entry, where)
+    return plain
 
 
 def _number(value: int | float, name: str) -> int | float:
@@ -67,5 +67,5 @@ def _number(value: int | float, name: str) -> int | float:
 
 
 def _type(value: t.Any) -> str:
-    # Ansible's tagged types are derived from the plain ones.
+    # The tagged types of Ansible derive from builtin types.
     return next((one.__name__ for one in type(value).__mro__ if one.__module__ == "builtins"), "object")

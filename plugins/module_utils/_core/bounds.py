@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How much of anything is taken, in one place: what comes from files, programs and clusters has no end of its own.
+"""Upper bounds of everything that is read from files, programs and clusters.
 
-What a person writes by hand is far below each of them. Beyond a bound input is refused in one line that names it; of a
-collection that grows while a step runs, the rest is counted.
+Handwritten input is far below each bound. Larger input is refused with a message that names it. A collection that grows
+while a step runs keeps as many entries, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -24,51 +24,51 @@ KIB, MIB = 2**10, 2**20
 
 # -- a pipeline
 
-# Steps of a pipeline: each has an entry in the ledger, a ConfigMap, of which Kubernetes stores no more than 1 MiB.
+# Steps of a pipeline. Each has an entry in the ledger, a ConfigMap; Kubernetes limits a ConfigMap to 1 MiB.
 STEPS = 100
-# Bytes of such an entry; a hundred of them fit.
+# Bytes of such an entry: `STEPS` of them fit into 1 MiB.
 LEDGER_ENTRY = 8 * KIB
-# Characters of a cause there, and of that of an earlier attempt; the record on disk has all of it.
+# Characters of the cause in an entry, and of the cause of an earlier attempt; the record on disk is complete.
 CAUSE, EARLIER_CAUSE = 2000, 200
-# Characters of a user's pattern for progress, and seconds of a processor for lines that it almost fits.
+# Characters of a `progress` pattern, and seconds of CPU time that it may use for lines that it almost matches.
 PATTERN, PATTERN_SECONDS = 1000, 1
 
 # -- a chart
 
 # As Helm: helm `pkg/chart/loader/archive/archive.go`, MaxDecompressedChartSize and MaxDecompressedFileSize.
 CHART, CHART_FILE = 100 * MIB, 5 * MIB
-# Files and directories of a chart, and directories in each other: that of kube-prometheus-stack has some hundred.
+# Files and directories of a chart, and levels of directories. kube-prometheus-stack has a few hundred files.
 CHART_FILES, CHART_DEPTH = 10_000, 32
-# How often references of a values.schema.json are followed; our largest schema needs some hundred.
+# References of a values.schema.json that are followed; our largest schema needs a few hundred.
 SCHEMA_REFERENCES = 100_000
-# What a program may write to its output: a rendered chart. Helm stores no release of more than 1 MiB, compressed.
+# Output of a program, such as a rendered chart. Helm stores at most 1 MiB a release, compressed.
 OUTPUT = 64 * MIB
-# A file that a program which fetches charts may write: an index, a package, the pack of a git tree.
+# A file that Helm or git may write to fetch a chart: an index, a package, a pack of a git repository.
 FETCHED = 2048 * MIB
 
-# -- what is read elsewhere
+# -- other files
 
 KUBECONFIG = 4 * MIB
-# A step.json: a thousand pods with their containers make 3 MiB.
+# A step.json: 1,000 pods with their containers need 3 MiB.
 RECORD = 64 * MIB
 
-# -- what grows while a step runs
+# -- collections that grow while a step runs
 
-# Warnings of which the newest are kept: each is looked at by every tick.
+# Warning events; the newest are kept, and each tick reads all of them.
 WARNINGS = 500
-# Lines of our own about the logs of a step.
+# Notes of the engine about the logs of a step.
 NOTES = 500
-# Pods that are gone: a Job that evicts its pods all week makes thousands.
+# Deleted pods: a Job whose pods are evicted for a week has thousands.
 GONE_PODS = 1000
-# Reports of progress that tell the rate.
+# Progress reports from which the rate is computed.
 SAMPLES = 200
 
 
 def read(path: Path, most: int, *, what: str) -> bytes:
-    """Return what is in a file.
+    """Return the content of a file.
 
     Raises:
-        InvalidInputError: it is larger than `most` bytes; `what` is what it is called in the message.
+        InvalidInputError: it is larger than `most` bytes; the message calls the file `what`.
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
@@ -79,12 +79,12 @@ def read(path: Path, most: int, *, what: str) -> bytes:
 
 
 def size(most: int) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes as `64 MiB` or `8 KiB`."""
     return f"{most // MIB} MiB" if most >= MIB else f"{most // KIB} KiB"
 
 
 class Completed(t.NamedTuple):
-    """What a program left behind; `over` tells that it wrote more than is taken."""
+    """Exit status and output of a program; `over` is true if an output was cut off."""
 
     rc: int
     stdout: str
@@ -102,7 +102,7 @@ def capture(
 ) -> Completed:
     """Run a program without a shell, in a session of its own, to its end, and return the first `most` bytes it wrote.
 
-    What comes after them is read and forgotten: a program that is about to install something is not stopped for it.
+    The rest is read and dropped, so that a program which writes more is not blocked.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than `timeout` seconds, and was killed.
@@ -122,7 +122,7 @@ def capture(
                     pipe.write(stdin.encode())
             rc = process.wait(timeout)
         except BaseException:
-            # What it has started goes with it, and holds no pipe open.
+            # Kill its children as well, so that none keeps a pipe open.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             for output in outputs:

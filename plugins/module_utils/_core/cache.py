@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Where things that can be made again are kept."""
+"""Directory for files that can be created again."""
 
 from __future__ import annotations
 

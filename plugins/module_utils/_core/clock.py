@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Time as seconds since the epoch that never runs backwards, and its text forms."""
+"""Time in seconds since the epoch that never runs backwards, and its formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 
 class Clock:
-    """Wall-clock seconds carried by the monotonic clock, so that a time correction cannot end or hang a wait."""
+    """Wall-clock time that advances with the monotonic clock: a correction of the time does not affect a wait."""
 
     def __init__(self) -> None:
         self._offset = time.time() - time.monotonic()
@@ -40,7 +40,7 @@ def from_iso(text: str) -> float:
 
 
 def human(seconds: float) -> str:
-    """Return a duration people read at a glance: `8 s`, `2 min 5 s`, `3 h 4 min`."""
+    """Return a duration as `8 s`, `2 min 5 s` or `3 h 4 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -5,20 +5,20 @@
 
 EksError
 ├── InvalidInputError      the user's files or arguments are wrong; nothing was changed
-│   └── SourceError        a chart cannot be had from where it is said to be
+│   └── SourceError        a chart cannot be read from its source
 ├── MissingToolError       a program or Python library is not installed
-├── StorageError           a file of ours cannot be written; the message names it
+├── StorageError           a file of the collection cannot be written; the message names it
 ├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
-├── ConflictError          somebody else holds the release, or it runs something different
+├── ConflictError          another controller holds the release, or it runs another step
 ├── ClusterError           the cluster refused or could not be reached
-│   ├── UnreachableError   no answer for longer than the patience given
-│   ├── ForbiddenError     the identity in use lacks a permission
+│   ├── UnreachableError   no answer within `patience`
+│   ├── ForbiddenError     the current identity lacks a permission
 │   └── AbsentError        a namespace or object that must exist does not
 └── AwsError               AWS refused or could not be reached; carries `code` where AWS gave one
-    ├── CredentialsError   there are no credentials, or AWS takes them no more
-    └── DeniedError        the identity in use lacks an IAM action; carries `action` where AWS named it
+    ├── CredentialsError   there are no credentials, or they have expired
+    └── DeniedError        the current identity lacks an IAM action; carries `action` where AWS named it
 
-A message is one line: what object, what was found, what to do about it.
+A message is one line: the object, what was found, and what to do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 class EksError(Exception):
     """Base of every error the collection raises on purpose.
 
-    `details` become result keys beside `msg`; they must be JSON-able and free of secrets.
+    `details` become keys of the result next to `msg`: JSON types, without secrets.
     """
 
     def __init__(self, message: str, **details: t.Any) -> None:
@@ -48,7 +48,7 @@ class InvalidInputError(EksError):
 
 
 class SourceError(InvalidInputError):
-    """A chart cannot be had from where it is said to be; nothing was changed. `key` is what the step says wrongly."""
+    """A chart cannot be read from its source; nothing was changed. `key` is the wrong key of the step."""
 
     def __init__(self, message: str, *, key: str = "chart", **details: t.Any) -> None:
         super().__init__(message, **details)
@@ -60,9 +60,10 @@ class MissingToolError(EksError):
 
 
 class StorageError(EksError):
-    """A file of ours cannot be written: the disk is full, read-only, or not ours to write.
+    """A file of the collection cannot be written.
 
-    `why` is that in a few words; `found` adds how full it is, and `remedy` is a sentence without its full stop.
+    `why` is the reason, such as "no space left on device"; `found` adds the free space. `remedy` is a sentence without
+    its full stop.
     """
 
     def __init__(self, message: str, *, path: str = "", why: str = "", found: str = "", remedy: str = "") -> None:
@@ -75,7 +76,7 @@ class CommandError(EksError):
 
 
 class ConflictError(EksError):
-    """Somebody else holds the release, or it runs something different."""
+    """Another controller holds the release, or it runs another step."""
 
 
 class ClusterError(EksError):
@@ -83,11 +84,11 @@ class ClusterError(EksError):
 
 
 class UnreachableError(ClusterError):
-    """No answer for longer than the patience given."""
+    """No answer within `patience`."""
 
 
 class ForbiddenError(ClusterError):
-    """The identity in use lacks a permission."""
+    """The current identity lacks a permission."""
 
 
 class AbsentError(ClusterError):
@@ -99,8 +100,8 @@ class AwsError(EksError):
 
 
 class CredentialsError(AwsError):
-    """There are no credentials, or AWS takes them no more."""
+    """There are no credentials, or they have expired."""
 
 
 class DeniedError(AwsError):
-    """The identity in use lacks an IAM action."""
+    """The current identity lacks an IAM action."""

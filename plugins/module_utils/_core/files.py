@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Files that are either whole or not there."""
+"""Write files atomically; JSON and YAML."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import y
 from ansible_collections.mlops.eks.plugins.module_utils._core.scalars import add_helm_resolvers
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 
-# What the user's umask makes of a file that is not private.
+# Modes before the umask.
 SHARED, PRIVATE = 0o666, 0o600
 
 
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False, mode: int = SHARED) -> None:
     """Replace what is at `path`; a reader sees the old content or the new, never a part.
 
-    What is `private` only its owner may read. Nobody gets a permission that `mode`, the umask or the old file denies.
+    A `private` file is readable by its owner only. The new file has no permission that `mode`, the umask or the old
+    file lacks.
 
     Raises:
-        StorageError: it cannot be written; what is at `path` stays.
+        StorageError: it cannot be written; the old file stays.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +36,7 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False,
 
 def _replace(path: Path, content: str | bytes, mode: int) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    # The kernel applies the umask, which a process of several threads cannot ask for.
+    # The kernel applies the umask; reading the umask is not thread-safe.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -47,7 +48,7 @@ def _replace(path: Path, content: str | bytes, mode: int) -> None:
 
 
 def mode_of(path: Path) -> int:
-    """Return who may read and write a file; of one that is not there, everybody."""
+    """Return the read and write permissions of a file; `SHARED` if there is none."""
     try:
         return path.stat().st_mode & SHARED
     except FileNotFoundError:
@@ -61,8 +62,8 @@ def to_json(document: t.Any) -> str:
 
 @functools.cache
 def _dumper() -> t.Any:
-    """Return a dumper of literal blocks, which keep scripts readable, and of text that Helm reads as text again."""
-    # With libyaml the evidence of a thousand pods takes seconds, not half a minute; both write the same.
+    """Return a dumper that writes scripts as literal blocks and quotes text that Helm would not read as text."""
+    # With libyaml the evidence of 1,000 pods takes seconds instead of half a minute. Both give the same text.
     base: t.Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     dumper: t.Any = type("Dumper", (base,), {})
     dumper.add_representer(str, _literal)

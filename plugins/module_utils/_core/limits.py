@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The numbers that a user may set: their defaults, which values they take, and that 0 is no limit.
+"""Limits that a user may set: default and allowed values; 0 means no limit.
 
-Modules, `pipeline.yaml` and the engine take them from here.
+Modules, `pipeline.yaml` and the engine use this table.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 
-# Thirty years in seconds: more is a slip of the pen, and would overflow what is reckoned with it.
+# 30 years in seconds: more is a typing error, and would overflow dates.
 MOST = 10**9
 
 
 class Limit(t.NamedTuple):
-    """A number that a user may set: its default, the least it may be, and whether it counts something."""
+    """A number that a user may set: default, minimum, and whether it is an integer."""
 
     default: float
     least: int = 0
@@ -34,14 +34,14 @@ class Limit(t.NamedTuple):
         return {"type": "float", "default": self.default}
 
     def refusal(self, value: float) -> str | None:
-        """Return what was expected instead of `value`, `None` when it will do."""
-        # Of what is not a number every comparison is false.
-        taken = self.least <= value <= MOST
-        return None if taken else f"expected a number from {self.least} to {MOST}, found {shown(value)}"
+        """Return what is wrong with `value`, `None` if it is valid."""
+        # Comparisons with NaN are false.
+        valid = self.least <= value <= MOST
+        return None if valid else f"expected a number from {self.least} to {MOST}, found {shown(value)}"
 
 
-# What is tolerated before a step is ended, and how often it is run again: may be set for each step. Graces are for
-# failures that are known by evidence; work that runs, and work that waits for capacity, has no limit by default.
+# Limits of a step. A grace period is the time that a detected failure is tolerated. Work that runs, and work that waits
+# for capacity, has no limit by default.
 STEP_LIMITS: Mapping[str, Limit] = {
     "timeout": Limit(0.0),
     "no_output_timeout": Limit(0.0),
@@ -59,7 +59,7 @@ STEP_LIMITS: Mapping[str, Limit] = {
     "retry_backoff": Limit(10.0),
     "leftover_grace": Limit(3600.0),
 }
-# What concerns the controller, not the step.
+# Limits of the controller.
 CONTROLLER_LIMITS: Mapping[str, Limit] = {
     "heartbeat": Limit(60.0),
     "log_streams": Limit(32, least=1, whole=True),
@@ -75,20 +75,20 @@ def options(*names: str) -> dict[str, dict[str, t.Any]]:
 
 
 def unlimited(value: float) -> float:
-    """Return a limit to compare with: 0 is none."""
+    """Return a limit for comparisons: infinity for 0."""
     return value or math.inf
 
 
 def default(name: str) -> float:
-    """Return the default of a limit, to compare with."""
+    """Return the default of a limit for comparisons."""
     return unlimited(ALL[name].default)
 
 
 def check(params: Mapping[str, t.Any], limits: Mapping[str, Limit] = ALL) -> None:
-    """Refuse numbers that make no sense, such as negative ones.
+    """Check the numbers in `params`.
 
     Raises:
-        InvalidInputError: which, and what was expected.
+        InvalidInputError: a number is out of range; the message names it.
     """
     for name, limit in limits.items():
         value = params.get(name)

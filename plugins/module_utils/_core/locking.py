@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One writer at a time, across processes; who waits says so."""
+"""File locks between processes; a process that waits for one prints a line."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 
 @contextlib.contextmanager
 def locked(path: Path, what: str, say: Callable[[str], None], *, timeout: float = 1800) -> Iterator[int]:
-    """Hold an exclusive lock on `path`, whose holder may remove the file; yield the descriptor that holds it.
+    """Hold an exclusive lock on `path`, and yield its file descriptor. The holder may remove the file.
 
-    The kernel releases it when this process dies, however it dies, and every other that was given the descriptor.
+    The kernel releases the lock when this process and all that inherited the descriptor have exited.
 
     Raises:
-        ConflictError: another process still held it after `timeout` seconds.
+        ConflictError: another process still holds it after `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+", encoding="utf-8") as file:
             _acquire(file.fileno(), path, what, say, deadline)
-            # Whoever held it may have removed the file: then this lock is on a file nobody else will find.
+            # If the former holder removed the file, this lock is on a file that no other process opens.
             if not _is_current(file.fileno(), path):
                 continue
             yield file.fileno()

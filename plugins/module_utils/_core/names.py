@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a name may be, and which rule each option of each module obeys: the only place where names are judged.
+"""Rules for names, and the rule of each option of each module. Names are validated here and nowhere else.
 
-A name that passes can be part of a path, a label, an API path, an argument or a selector without further thought.
-`RULES` of a kind of name stand first, `OPTIONS` says which of them an option of a module follows. An entry point of the
-engine is decorated with `checked`, so that the module and its action plugin check the same before anything else.
+A valid name is safe in a path, a label, an API path, an argument and a selector. The rules come first; `OPTIONS` maps
+the options of each module to them. `checked` decorates an entry point of an engine, so that the module and its action
+plugin validate the same options first.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 
-# More elements than this no list has: the longest are the resources of a Terraform state, which are some thousands.
+# Elements of a list. The longest lists are the resources of a Terraform state: a few thousand.
 MOST_ELEMENTS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What a name may look like: `pattern` in full, at most `longest` characters; `description` says it to people."""
+    """A name matches `pattern` and has at most `longest` characters; messages show `description`."""
 
     pattern: str
     description: str
     longest: int
-    # Whether the empty text is accepted, which means "not given".
+    # Whether the empty string is accepted; it means "not given".
     optional: bool = False
-    # Whether the value may be a secret, which no message quotes.
+    # Whether the value may be a secret, which no message shows.
     secret: bool = False
 
     def __str__(self) -> str:
         return f"{self.description}, at most {self.longest} characters"
 
     def check(self, what: str, value: t.Any) -> None:
-        """Refuse `value`, which is called `what` in the message.
+        """Check `value`, which the message calls `what`.
 
         Raises:
-            InvalidInputError: in one line: what, the value, the rule.
+            InvalidInputError: one line with the name, the value and the rule.
         """
         if value is None or (self.optional and value == ""):
             return
-        said = what if self.secret else f"{what} {shown(value)}"
-        # The length is known first: no pattern has to be quick on text without end.
+        subject = what if self.secret else f"{what} {shown(value)}"
+        # Check the length first: a pattern may be slow on long text.
         if isinstance(value, str) and len(value) > self.longest:
-            raise InvalidInputError(f"{said} has {len(value)} characters; expected {self}.")
+            raise InvalidInputError(f"{subject} has {len(value)} characters; expected {self}.")
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
-            raise InvalidInputError(f"{said}: expected {self}.")
+            raise InvalidInputError(f"{subject}: expected {self}.")
 
 
 def or_none(rule: Rule) -> Rule:
-    """Return the rule of an option that may be empty, which is as if it was not given."""
+    """Return the rule with the empty string accepted."""
     return replace(rule, optional=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """What the keys and the values of a mapping may be that the user fills freely."""
+    """Rules for the keys and the values of a mapping with arbitrary keys."""
 
     keys: Rule
     values: Rule
@@ -92,23 +92,23 @@ API_VERSION = Rule(
 WORKLOAD = Rule(
     pattern=rf"{KIND.pattern}(/{_SUBDOMAIN})?", description="Kind or Kind/name, such as Deployment/server", longest=317
 )
-# A context is what people call it; that of `aws eks update-kubeconfig` is an ARN.
+# A context can have any name; `aws eks update-kubeconfig` uses the ARN of the cluster.
 CONTEXT = Rule(pattern=r"(?!-)[^\x00-\x1f\x7f]+", description="the name of a context in the kubeconfig", longest=256)
 
-# Names of ours. Helm refuses longer releases; every name derived from one is a DNS label as well. Source: helm
-# `pkg/chart/common/util/values.go` and `pkg/release/v1/util`: 53 leaves ten characters for what charts append.
+# Names of the collection. 53 is the limit of Helm, which leaves 10 characters for what charts append; derived names are
+# DNS labels too. Source: helm `pkg/chart/common/util/values.go` and `pkg/release/v1/util`.
 RELEASE = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=53)
 STEP = RELEASE
 PIPELINE = RELEASE
-# They name directories: `.` and `..` are none, and nothing that a shell or a terminal reads otherwise is in them.
+# Names of directories: not `.` or `..`, and without characters that are special to a shell or a terminal.
 _FILE = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _FILE_WORDS = "letters, digits, '.', '_' and '-' that name a directory, beginning with a letter, digit or '_'"
 RUN_ID = Rule(pattern=_FILE, description=_FILE_WORDS, longest=128)
 CLUSTER = Rule(pattern=_FILE, description=_FILE_WORDS, longest=128)
-# It names a directory that `absent` removes whole, network namespaces and nodes.
+# The name of network namespaces, nodes, and of a directory that `state: absent` removes.
 LOCAL_CLUSTER = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=32)
 TOOL = Rule(pattern=_LABEL, description=_LABEL_WORDS, longest=63)
-# What messages call an operator: its name, and perhaps its version.
+# The name of an operator in messages, optionally with its version.
 ADDON = Rule(
     pattern=r"[A-Za-z0-9][A-Za-z0-9 ._-]*", description="letters, digits, blanks, '.', '_' and '-'", longest=128
 )
@@ -133,7 +133,7 @@ EKS_CLUSTER = Rule(
     description="letters, digits, '-' and '_', beginning with a letter or digit",
     longest=100,
 )
-# It is the value of a label of its nodes.
+# Also the value of a label of its nodes.
 NODE_GROUP = replace(EKS_CLUSTER, longest=63)
 BUCKET = Rule(
     pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!(\d+\.){3}\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3|\.mrap)$)"
@@ -144,11 +144,11 @@ BUCKET = Rule(
 REGION = Rule(pattern=r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}", description="a region such as us-west-2", longest=32)
 PROFILE = Rule(pattern=r"[^\x00-\x1f\x7f\[\]]+", description="the name of an AWS profile", longest=128)
 
-# What is no name of ours: a path, an address, a command, an expression. It is read where it is used.
+# Paths, URLs, commands and expressions, which their users parse.
 PATH = Rule(pattern=r"[^\x00-\x1f\x7f]*", description="a path without control characters", longest=4096)
 TEXT = Rule(pattern=r"[^\x00-\x08\x0b-\x1f\x7f]*", description="text without control characters", longest=4096)
 ENV_NAME = Rule(pattern=r"[A-Za-z_][A-Za-z0-9_]*", description="the name of an environment variable", longest=256)
-# The value of an environment variable may be anything a process can be given.
+# The value of an environment variable may have any character but NUL.
 ENV_VALUE = Rule(pattern=r"(?s:[^\x00]*)", description="text without NUL", longest=131072, secret=True)
 
 Wanted = Rule | Pairs | Mapping[str, t.Any]
@@ -168,7 +168,7 @@ _WORKLOAD = {**_CLUSTER, **_FOLLOW, "name": OBJECT}
 _PREFLIGHT = {**_AWS, "pipelines": PATH}
 _CACHE = {"cache_dir": PATH}
 
-# Each option of each module that holds text, and the rule it obeys; tests/contract/test_names.py finds those missing.
+# The rule of each text option of each module; tests/contract/test_names.py finds missing ones.
 OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
     "cluster_cleanup": _CLUSTER,
     "container_image": {
@@ -235,10 +235,10 @@ OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
 
 
 def check_options(module: str, params: Mapping[str, t.Any]) -> None:
-    """Refuse the first option of a module that breaks its rule.
+    """Check all options of a module.
 
     Raises:
-        InvalidInputError: in one line: the option, its value, the rule.
+        InvalidInputError: one line with the first invalid option, its value and the rule.
     """
     for option, wanted in OPTIONS[module].items():
         _check(option, params.get(option), wanted)
@@ -268,7 +268,7 @@ R = t.TypeVar("R")
 
 
 def checked(module: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let an entry point check the options of its module first, and `cluster`, the inventory's name of the host."""
+    """Decorate an entry point: check the options of its module and `cluster`, the inventory name of the host, first."""
 
     def decorate(entry: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(entry)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What plain YAML scalars and keys mean to Helm and Kubernetes: `1e-4` is a number, `12:30:00` is text, `y` is true.
+"""Read YAML scalars and keys as Helm and Kubernetes do: `1e-4` is a number, `12:30:00` is text, `y` is true.
 
 Source: sigs.k8s.io/yaml `goyaml.v2/resolve.go`; tests/unit compares with `helm template`.
 """
@@ -23,11 +23,11 @@ else:
     SafeConstructor = object
 
 TAG = "tag:yaml.org,2002:"
-# What fits into Go's int64 or uint64 is an integer there.
+# Range of integers: int64 and uint64 of Go.
 LEAST, MOST = -(2**63), 2**64 - 1
 _WHOLE = r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
 _NUMBER = rf"[-+]?(?:{_WHOLE}|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?)"
-# Tag, what of plain text has it, and the characters such text may begin with.
+# Tag, pattern of the plain scalars with this tag, and their first characters.
 _MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
     ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF", "yYnNtTfFoO"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
@@ -37,13 +37,13 @@ _MEANINGS: tuple[tuple[str, str, t.Sequence[str]], ...] = (
 
 
 def add_helm_resolvers(resolver: type[Resolver]) -> None:
-    """Let a loader take plain text for what Helm takes it for, or a dumper quote what Helm would take for no text."""
+    """Make a loader resolve plain scalars as Helm does, or a dumper quote text that Helm would not read as text."""
     for tag, pattern, first in _MEANINGS:
         resolver.add_implicit_resolver(f"{TAG}{tag}", re.compile(f"^(?:{pattern})$"), list(first))
 
 
 class HelmConstructor(SafeConstructor):
-    """Builds the values Helm builds: what JSON has, under keys that are strings."""
+    """Constructs the values that Helm constructs: types of JSON, with string keys."""
 
     bool_values: t.ClassVar = {
         **dict.fromkeys(("y", "yes", "true", "on"), True),
@@ -51,12 +51,12 @@ class HelmConstructor(SafeConstructor):
     }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Hashable, t.Any]:
-        """Return the mapping with string keys, as JSON has them."""
+        """Return a mapping with string keys."""
         mapping = super().construct_mapping(node, deep)
         return {key_text(key): value for key, value in mapping.items()}
 
     def construct_number(self, node: yaml.ScalarNode) -> int | float | str:
-        """Return an integer where Go finds one of 64 bits, else a float; text where it fits in neither."""
+        """Return an integer of 64 bits, else a float, else text if it fits neither."""
         text = str(self.construct_scalar(node))
         plain = text.replace("_", "")
         octal = re.fullmatch(r"([-+]?)0([0-7]+)", plain)
@@ -71,13 +71,13 @@ class HelmConstructor(SafeConstructor):
             number = math.inf if whole_only else float(plain)
         except ValueError:
             number = math.nan
-        # Plain text that looks like a number has the tag of a float.
+        # A plain scalar that looks like a number has the tag of a float.
         if math.isnan(number) or (math.isinf(number) and node.tag == f"{TAG}int"):
             raise yaml.MarkedYAMLError(None, None, "found no number where the tag says so", node.start_mark)
         return number if math.isfinite(number) else text
 
     def construct_truth(self, node: yaml.ScalarNode) -> bool:
-        """Return what stands for true or false."""
+        """Return a boolean."""
         found = self.bool_values.get(str(self.construct_scalar(node)).lower())
         if found is None:
             raise yaml.MarkedYAMLError(
@@ -86,25 +86,25 @@ class HelmConstructor(SafeConstructor):
         return found
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
-        """Return the scalar as it stands."""
+        """Return the scalar unchanged."""
         return str(self.construct_scalar(node))
 
 
 def helm_constructors() -> dict[str | None, t.Any]:
-    """Return which method builds the value of each tag; `None` stands for every other tag."""
+    """Return the constructor of each tag; that of `None` is for all other tags."""
     inherited = yaml.constructor.SafeConstructor.yaml_constructors
     return {
         **{tag: inherited[tag] for tag in (None, f"{TAG}null", f"{TAG}str", f"{TAG}seq", f"{TAG}map")},
         f"{TAG}bool": HelmConstructor.construct_truth,
         f"{TAG}int": HelmConstructor.construct_number,
         f"{TAG}float": HelmConstructor.construct_number,
-        # `<<` merges as a key only; as a value it is text.
+        # `<<` merges only as a key; as a value it is text.
         f"{TAG}merge": HelmConstructor.construct_text,
     }
 
 
 def key_text(key: t.Any) -> str:
-    """Return a key as Go writes it: `1e3` is `1000`."""
+    """Return a key as Go formats it: `1e3` is `1000`."""
     if isinstance(key, str):
         return key
     return json.dumps(int(key) if isinstance(key, float) and key.is_integer() else key)

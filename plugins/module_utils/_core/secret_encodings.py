@@ -1,19 +1,19 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-r"""How a secret may be written: quoted, escaped and encoded, as programs do it that print it.
+r"""Encodings in which programs print a secret: quoted, escaped and encoded.
 
-| form | by whom |
+| form | used by |
 |---|---|
 | backslashes: `\"`, `\/`, `\x40`, `\u0040`, `\100` | JSON, YAML, Go's %q, Python's repr, a shell; JSON in JSON |
-| `%40`, `%2540`, `+` for a blank | the user and the query of a URL |
+| `%40`, `%2540`, `+` for a blank | user and query of a URL |
 | `''`, `""`, `'"'"'`, `'\''` | YAML, CSV, a shell |
 | `&amp;`, `&#64;`, `&#x40;` | HTML, XML |
 | base64 of a longer text, standard or for URLs | headers, Secrets, tokens |
 | hexadecimal digits | dumps |
 
-Letters, digits, `-`, `_` and `.` are written by all as they are. So each form has an anchor, a text that is always in
-it: what has no anchor in it need not be searched for the form.
+No encoding changes letters, digits, `-`, `_` and `.`. So each form has an anchor, text that it always contains: only
+text that contains the anchor must be searched for the form.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import quote, quote_plus
 
-# A text that is longer is looked for in pieces of so many bytes: most of it is found where it was cut off.
+# A longer secret is searched for in pieces of this many bytes, so that most of a truncated secret is found.
 PIECE = 128
-# Pieces of one secret, and lines of one that is a file, that are looked for.
+# Pieces of one secret that are searched for.
 _MOST = 1000
-# Shorter pieces of base64 are words that other texts have too. `base64` breaks its lines after so many characters, PEM
-# after so many.
+# Shorter pieces of base64 also occur in other text. `base64` breaks lines after 76 characters, PEM after 64.
 _BASE64, _COLUMNS, _LAST_LINE = 7, (76, 64), 16
-# Two or three bytes in hexadecimal digits are numbers.
+# Two or three bytes in hexadecimal digits are indistinguishable from numbers.
 _HEXADECIMAL = 3
-# Anchors need not be longer.
+# Longer anchors are not needed.
 _ANCHOR = 64
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 # A backslash, as it is or in a URL.
 _BACKSLASH = rb"(?:\\|%(?:25){0,2}5[cC])"
-# As many of them as text has that was quoted three times.
+# Backslashes of text that was quoted three times.
 _QUOTED = 7
-# Bytes that a byte which is not plain may take: its backslashes, those before its number, and the longest number.
+# Most bytes of an encoded byte: its backslashes, those before its number, and the longest number.
 _WIDEST = 2 * 7 * _QUOTED + 36
 
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write a secret: bytes that are always in it, a regular expression, and the longest it can be."""
+    """An encoding of a secret: bytes that it always contains, a regular expression, and its maximal length."""
 
     anchor: bytes
     pattern: bytes
@@ -58,29 +57,29 @@ class Form:
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """The expression, compiled when the anchor was found for the first time."""
+        """The compiled expression; compiled when the anchor is first found."""
         return re.compile(self.pattern)
 
 
 def forms(secret: bytes) -> Iterator[Form]:
-    """Yield the forms of one line, none of which has a line break, as a log is read by lines."""
+    """Yield the forms of a secret of one line. None contains a line break, as logs are read by line."""
     for piece in _pieces(secret):
         yield _escaped(piece)
         if len(piece) > _HEXADECIMAL:
             yield from map(_literal, {piece.hex().encode(), piece.hex().upper().encode()})
-        # As it stands in what is encoded in turn: the URL in a header, the JSON in a Secret.
+        # Base64 of text that is encoded itself: a URL in a header, JSON in a Secret.
         for written in {piece, *_written(piece)}:
             yield from _in_base64(written)
 
 
 def in_base64(content: bytes) -> Iterator[Form]:
-    """Yield the forms of several lines as one text."""
+    """Yield the forms of a secret of several lines in base64."""
     for piece in _pieces(content):
         yield from _in_base64(piece)
 
 
 def wrapped(content: bytes) -> Iterator[Form]:
-    """Yield the lines of a long text in base64."""
+    """Yield the lines of a long secret in wrapped base64."""
     whole = base64.b64encode(content)
     for columns in _COLUMNS:
         if len(whole) > columns:
@@ -89,7 +88,7 @@ def wrapped(content: bytes) -> Iterator[Form]:
 
 
 def _pieces(secret: bytes) -> list[bytes]:
-    """Return the secret cut between characters, in pieces of about equal length."""
+    """Return the secret in pieces of about equal length, cut between characters."""
     text = secret.decode(errors="surrogateescape")
     count = -(-len(text) // PIECE)
     cuts = [at * len(text) // count for at in range(count)] + [len(text)] if count else []
@@ -104,18 +103,18 @@ def _escaped(secret: bytes) -> Form:
 
 
 def _anchor(secret: bytes) -> bytes:
-    """Return the longest part that no form changes."""
+    """Return the longest part that no encoding changes."""
     runs = (bytes(group) for plain, group in itertools.groupby(secret, _PLAIN.__contains__) if plain)
     return max(runs, key=len, default=b"")[:_ANCHOR]
 
 
 def _repeated(char: str, count: int) -> tuple[bytes, int]:
-    """Return the expression for a character that stands `count` times in a row, and how long that can be."""
+    """Return the expression for a character repeated `count` times, and its maximal length."""
     if char.isascii() and ord(char) in _PLAIN:
         return re.escape(char * count).encode(), count
-    # As one group with a number, for runs that can be read in several ways: an expression must not try all of these.
+    # One group with a repetition: separate groups would backtrack over all ways to split a run.
     most = {"\\": 8 * count, "'": 2 * count, '"': 2 * count}.get(char, count)
-    # Of two quotes at the end the second is likely the one around it.
+    # Match few quotes: the last quote of a run probably encloses the secret.
     few = b"?" if char in "'\"" else b""
     times = b"" if most == 1 else b"{%d,%d}%b" % (count, most, few)
     return b"(?:%b)%b" % (_ways(char), times), _WIDEST * most * len(char.encode(errors="surrogateescape"))
@@ -123,7 +122,7 @@ def _repeated(char: str, count: int) -> tuple[bytes, int]:
 
 @lru_cache(maxsize=1024)
 def _ways(char: str) -> bytes:
-    """Return the alternatives for one character that is not plain."""
+    """Return the encodings of one character that encodings change."""
     raw, code = char.encode(errors="surrogateescape"), ord(char)
     percent = b"".join(b"%%(?:25){0,2}%b" % _hex(f"{byte:02x}") for byte in raw)
     if char == "\\":
@@ -137,7 +136,7 @@ def _ways(char: str) -> bytes:
 
 
 def _numbered(char: str, raw: bytes) -> Iterator[bytes]:
-    """Yield what follows a backslash where a character is written by its number."""
+    """Yield numeric escapes of a character, without the first backslash."""
     units = char.encode("utf-16-be", errors="surrogatepass")
     pairs = [units[at : at + 2].hex() for at in range(0, len(units), 2)]
     behind = b"%b{1,%d}" % (_BACKSLASH, _QUOTED)
@@ -163,7 +162,7 @@ def _literal(text: bytes) -> Form:
 
 
 def _written(secret: bytes) -> Iterator[bytes]:
-    """Yield the usual ways to write a text inside another."""
+    """Yield a text percent-encoded, HTML-escaped and JSON-escaped."""
     text = secret.decode(errors="surrogateescape")
     yield quote(secret, safe="").encode()
     yield quote_plus(secret).encode()
@@ -173,17 +172,17 @@ def _written(secret: bytes) -> Iterator[bytes]:
 
 
 def _in_base64(secret: bytes) -> Iterator[Form]:
-    """Yield what stays the same of a secret in base64, whatever stands before and after the secret."""
+    """Yield the part of a secret in base64 that is independent of the text before and after it."""
     for before in range(3):
         coded = base64.b64encode(bytes(before) + secret)
         start, end = -(-8 * before // 6), 8 * (before + len(secret)) // 6
         if end - start >= _BASE64:
-            # What follows when nothing stands after the secret; else its last bits are shared with what does.
+            # The last character is fixed only if the secret ends the text; else it shares bits with the next byte.
             yield _encoded(coded[start:end], coded[end:])
 
 
 def _encoded(text: bytes, last: bytes) -> Form:
-    """Return the form for base64, in its two alphabets and as it is escaped."""
+    """Return the form for base64, in both alphabets and escaped."""
     pattern = b"".join(map(_base64_character, text.decode()))
     if last:
         closing = b"".join(map(_base64_character, last.decode().rstrip("=")))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Secrets taken out of whatever is printed or kept, whole or in pieces."""
+"""Replace secrets in all that is printed or written, whole or in pieces. See `secret_encodings` for the encodings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.secret_encodings i
 _T = t.TypeVar("_T")
 
 MASKED = b"********"
-# Lines of a secret that is a file, a key or a chain of certificates, that are looked for.
+# Lines of a secret of several lines, such as a key or a certificate chain, that are searched for.
 _LINES = 1000
-# Shorter lines of such a file are words that other texts have too, unless they look like a password.
+# A shorter line of such a secret also occurs in other text, unless it looks like a password.
 _LINE, _PASSWORD = 16, re.compile(rb"(?=.*\d)(?=.*[A-Za-z])\S{8,}(?<!:)")
-# Text is compared in words of so many bytes, as which memory can be read at once. An anchor of almost twice the length
-# holds a whole one, wherever that begins.
+# Text is compared in aligned words of 8 or 4 bytes. An anchor of `2 * width - 1` bytes contains a whole aligned word at
+# any offset.
 _WORDS: t.Final[Mapping[int, t.Literal["Q", "I"]]] = {8: "Q", 4: "I"}
-# A line in which secrets follow each other without end is given out after so many bytes.
+# Bytes of an unfinished line that are held back while one secret directly follows another.
 _HELD = 1 << 20
 
-# The login in an address, and what is called a secret in a file of settings: JSON, YAML, INI, variables, netrc.
+# The login in a URL; a value that is a secret by its name in JSON, YAML, INI, environment variables or netrc.
 _LOGIN = re.compile(rb"\w://([^/?#\s\"'<>]{1,4096})@")
 _SETTING = re.compile(
     rb"(?i)(?:passw|passphrase|pwd|token|secret|credential|api_?key|private_?key|access_?key(?!_?id))[\w.-]{0,64}[\"']?"
@@ -41,7 +41,7 @@ _INNER = 6
 
 @dataclass(frozen=True)
 class _Index:
-    """The forms that are looked for: by width and word that their anchor shows, and those whose anchor is too short."""
+    """All forms to search for: by the words in their anchor, and those whose anchor is too short for a word."""
 
     by_word: Mapping[int, Mapping[int, tuple[Form, ...]]] = field(default_factory=dict)
     short: tuple[Form, ...] = ()
@@ -50,8 +50,8 @@ class _Index:
     def __bool__(self) -> bool:
         return self.longest > 0
 
-    def with_more(self, found: Iterable[Form]) -> _Index:
-        """Return an index that has these forms too."""
+    def with_forms(self, found: Iterable[Form]) -> _Index:
+        """Return an index with these forms added."""
         by_word = {width: dict(self.by_word.get(width, {})) for width in _WORDS}
         short, longest = list(self.short), self.longest
         for form in found:
@@ -65,7 +65,7 @@ class _Index:
         return _Index({width: words for width, words in by_word.items() if words}, tuple(short), longest)
 
     def present(self, text: bytes) -> Iterator[Form]:
-        """Yield the forms whose anchor is in a text. It takes about the same time for one secret and for thousands."""
+        """Yield the forms whose anchor is in a text. The time hardly depends on the number of secrets."""
         found = set(self.short)
         for width, forms_of in self.by_word.items():
             words = memoryview(text)[: len(text) // width * width].cast(_WORDS[width])
@@ -74,7 +74,7 @@ class _Index:
         return (form for form in found if form.anchor in text)
 
     def spans(self, text: bytes) -> list[tuple[int, int]]:
-        """Return where secrets begin and end in a text, in order; they may overlap."""
+        """Return start and end of the secrets in a text, sorted; they may overlap."""
         return sorted(match.span() for form in self.present(text) for match in form.regex.finditer(text))
 
 
@@ -93,7 +93,7 @@ class Mask:
         self.add(secrets)
 
     def add(self, secrets: Iterable[str | bytes]) -> None:
-        """Register secrets; empty ones are none."""
+        """Add secrets; empty ones are ignored."""
         wanted = {_bytes(secret) for secret in secrets}
         with self._lock:
             fresh = [form for secret in wanted - self._known for form in _forms(secret)]
@@ -101,17 +101,17 @@ class Mask:
             new = {form.pattern: form for form in fresh if form.pattern and form.pattern not in self._forms}
             self._forms |= set(new)
             if new:
-                self._index = self._index.with_more(new.values())
+                self._index = self._index.with_forms(new.values())
 
     def lines(self, block: bytes) -> bytes:
-        """Return a block of whole lines without the secrets."""
+        """Return a block of whole lines with the secrets masked."""
         spans = self._index.spans(block) if self._index else []
         return _without(block, _merged(spans)) if spans else block
 
     def partial_line(self, piece: bytes) -> tuple[bytes, bytes]:
-        """Return the beginning of an unfinished line without the secrets, and the rest that may be half of one."""
+        """Return the masked beginning of an unfinished line, and the rest, which may end within a secret."""
         index = self._index
-        # What begins before this ends within the piece, if it is a secret.
+        # A secret that begins before this offset ends within the piece.
         safe = len(piece) - index.longest + 1
         if not index:
             return piece, b""
@@ -121,14 +121,14 @@ class Mask:
         merged = _merged(spans)
         if not merged or merged[-1][1] < safe:
             return _without(piece[:safe], merged), piece[safe:]
-        # What follows may belong to the last one, too.
+        # The next bytes may extend the last secret.
         start, end = merged[-1]
         if len(piece) - start <= _HELD + index.longest:
             return _without(piece[:start], merged[:-1]), piece[start:]
         return _without(piece[:end], merged), piece[end:]
 
     def text(self, text: str) -> str:
-        """Return a text without the secrets."""
+        """Return a text with the secrets masked."""
         if not self._index:
             return text
         before = text.encode(errors="surrogatepass")
@@ -136,12 +136,12 @@ class Mask:
         return text if after is before else after.decode(errors="surrogatepass")
 
     def is_clean(self, contents: Iterable[bytes]) -> bool:
-        """Return whether there is no secret in any of these."""
+        """Return whether none of the contents holds a secret."""
         index = self._index
         return not index or not any(index.spans(content) for content in contents)
 
     def document(self, document: _T) -> _T:
-        """Return plain data with the secrets taken out of every string in it, keys included."""
+        """Return plain data with the secrets masked in every string, keys included."""
         return t.cast(_T, self._masked(document)) if self._index else document
 
     def _masked(self, value: t.Any) -> t.Any:
@@ -159,7 +159,7 @@ def _bytes(secret: str | bytes) -> bytes:
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ordered spans with those that touch as one."""
+    """Return sorted spans with adjacent and overlapping ones merged."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if found and start <= found[-1][1]:
@@ -178,24 +178,24 @@ def _without(text: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
 
 
 def _forms(secret: bytes) -> Iterator[Form]:
-    """Yield how a secret, and each that is found in it, may stand in a log or a manifest."""
+    """Yield the forms of a secret, and of the secrets within it."""
     for one in {secret, *_inside(secret)}:
         lines = [line.strip() for line in one.strip().splitlines()]
         yield from wrapped(one)
         if len(lines) > 1:
             yield from in_base64(one)
-            lines = [line for line in lines[:_LINES] if _tells(line)]
+            lines = [line for line in lines[:_LINES] if _is_distinctive(line)]
         for line in lines:
             yield from forms(line)
 
 
-def _tells(line: bytes) -> bool:
-    """Return whether a line of a file is found nowhere else."""
+def _is_distinctive(line: bytes) -> bool:
+    """Return whether a line is unlikely to occur in unrelated text."""
     return not line.startswith(b"-----") and (len(line) >= _LINE or bool(_PASSWORD.fullmatch(line)))
 
 
 def _inside(secret: bytes) -> Iterator[bytes]:
-    """Yield the passwords in a secret that is an address or a file of settings."""
+    """Yield the passwords in a secret that is a URL or a settings file."""
     for match in _LOGIN.finditer(secret):
         login = match[1].partition(b":")[2] or match[1]
         yield from (one for one in (login, unquote_to_bytes(login)) if len(one) >= _INNER)

@@ -40,35 +40,35 @@ _KNOWN: dict[int, tuple[str, str]] = {
 _SPACE = (errno.ENOSPC, errno.EDQUOT)
 _MIB = 2**20
 T = t.TypeVar("T")
-# Seconds between two attempts to write what must be written, and between two lines about it.
+# Seconds between two attempts of `retry_write`, and between two lines about them.
 RETRY, REPEAT = 2.0, 60.0
-# As many bytes must be free for a directory to be taken for one that can be written.
+# Bytes that must be free in a writable directory.
 _PROBE = 16384
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:
-    """Return `error`, met while `path` was written, as one line with the path and a remedy."""
+    """Return an error of writing `path` as one line with path, reason and remedy."""
     why, remedy = _KNOWN.get(error.errno or 0, ((error.strerror or str(error)).lower(), "Make it writable"))
     found, remedy = _space(path, why, remedy) if error.errno in _SPACE else (why, remedy)
     return StorageError(f"{path}: {found}. {remedy}.", path=str(path), why=why, found=found, remedy=remedy)
 
 
-def _space(path: Path, said: str, remedy: str) -> tuple[str, str]:
-    """Return what is known of a file system that is full; some have bytes left but no inodes."""
+def _space(path: Path, why: str, remedy: str) -> tuple[str, str]:
+    """Return the free space, and a remedy, of a full file system; it may have free bytes but no free inodes."""
     place = next((one for one in (path, *path.parents) if os.access(one, os.F_OK)), Path("/"))
     try:
         found = os.statvfs(place)
     except OSError:
-        return said, remedy
+        return why, remedy
     if found.f_files and not found.f_favail:
-        return f"{said} (0 of {found.f_files} inodes free)", "Remove files there"
+        return f"{why} (0 of {found.f_files} inodes free)", "Remove files there"
     free, size = found.f_bavail * found.f_frsize / _MIB, found.f_blocks * found.f_frsize / _MIB
-    return f"{said} ({free:,.1f} MiB free of {size:,.0f} MiB)", remedy
+    return f"{why} ({free:,.1f} MiB free of {size:,.0f} MiB)", remedy
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the operating system says about `path` into a `StorageError`."""
+    """Convert an `OSError` about `path` to a `StorageError`."""
     try:
         yield
     except OSError as error:
@@ -76,10 +76,10 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def probe(directory: Path) -> None:
-    """Make sure that `directory` can be made and written; what was made and cannot be written is removed again.
+    """Check that `directory` can be created and written; directories created in vain are removed.
 
     Raises:
-        StorageError: it cannot.
+        StorageError: it cannot be written.
     """
     made = [one for one in (directory, *directory.parents) if not os.access(one, os.F_OK)]
     file = directory / f".probe.{os.getpid()}"
@@ -98,33 +98,33 @@ def probe(directory: Path) -> None:
 
 
 class Storage:
-    """What of the evidence cannot be written at present; the threads that write tell it."""
+    """Keeps track of the files of the evidence that cannot be written now. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failed: dict[Path, StorageError] = {}
-        # What was said last, and when.
-        self._told: tuple[str, float] | None = None
+        # The last status line, and its time.
+        self._last_line: tuple[str, float] | None = None
 
     def failed(self, path: Path, error: StorageError) -> None:
-        """Note that `path` could not be written."""
+        """Record that `path` could not be written."""
         with self._lock:
             self._failed[path] = error
 
     def wrote(self, path: Path) -> None:
-        """Note that `path` is written, or is not wanted any more."""
+        """Record that `path` was written, or is no longer needed."""
         if self._failed:
             with self._lock:
                 self._failed.pop(path, None)
 
     @property
     def error(self) -> StorageError | None:
-        """What is wrong now: of several files the first that failed speaks for all."""
+        """The error of the file that failed first, `None` if all can be written."""
         with self._lock:
             return next(iter(self._failed.values()), None)
 
     def try_write(self, path: Path, write: Callable[[], T]) -> T | None:
-        """Write `path`, and only note when that cannot be done."""
+        """Write `path`; record a failure instead of raising it, and return `None`."""
         try:
             found = write()
         except StorageError as error:
@@ -134,10 +134,10 @@ class Storage:
         return found
 
     def retry_write(self, path: Path, write: Callable[[], T], wait: Callable[[], bool]) -> T:
-        """Write `path`, as often as it takes; between two attempts `wait` tells whether to go on.
+        """Write `path`, and retry as long as `wait` returns true.
 
         Raises:
-            StorageError: `wait` gave it up.
+            StorageError: `wait` returned false.
         """
         while True:
             try:
@@ -151,15 +151,15 @@ class Storage:
                 return found
 
     def status_line(self, at: float, meanwhile: str, *, every: float = REPEAT) -> str:
-        """Return what is to be said now, if anything: what is wrong and what is done `meanwhile`, or that it is over.
+        """Return the line to print at time `at`, or the empty string: the error and what the engine does `meanwhile`.
 
-        It is said at once, again after `every` seconds, and when something else is done.
+        The line is printed at once, when `meanwhile` changes, every `every` seconds, and when the error is over.
         """
         error = self.error if self._failed else None
         if error is None:
-            over, self._told = self._told is not None, None
+            over, self._last_line = self._last_line is not None, None
             return "the evidence can be written again" if over else ""
-        if self._told and self._told[0] == meanwhile and at - self._told[1] < (every or REPEAT):
+        if self._last_line and self._last_line[0] == meanwhile and at - self._last_line[1] < (every or REPEAT):
             return ""
-        self._told = (meanwhile, at)
+        self._last_line = (meanwhile, at)
         return f"{error.path}: {error.found}; {meanwhile}. {error.remedy}."

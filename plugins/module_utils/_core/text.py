@@ -1,31 +1,31 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Text of unknown origin made fit for a terminal, for AWX and for a page."""
+"""Make text of unknown origin safe for a terminal, AWX and a web page."""
 
 from __future__ import annotations
 
 import re
 import typing as t
 
-# ECMA-48: control sequences (colours, cursor), control strings (title, clipboard, links) with what they carry, and
-# the other escapes.
+# ECMA-48: control sequences (colours, cursor), control strings with their content (title, clipboard, links), other
+# escape sequences.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b[]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-Z\\`-~]"
 )
-# What is left of control characters but tab and newline, marks that make a line read backwards, and lone surrogates,
-# which UTF-8 cannot carry.
+# Other control characters except tab and newline, marks of text direction, and lone surrogates, which UTF-8 does not
+# have.
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 def plain(text: str) -> str:
-    """Return `text` without escape sequences and without control characters but tab and newline.
+    """Return `text` without escape sequences, and without control characters except tab and newline.
 
-    Colours go with the rest: a line that is clipped, or interleaved with another, would leave them switched on.
+    Colours are removed as well: a clipped or interleaved line would leave them switched on.
     """
     return text if text.isprintable() else _UNPRINTABLE.sub("", _ESCAPES.sub("", text))
 
@@ -40,22 +40,22 @@ def plain_document(value: t.Any) -> t.Any:
 
 
 def last_state(line: bytes) -> bytes:
-    """Return what a terminal shows in the end of a line that rewrites itself by carriage returns: a progress bar."""
+    """Return what a terminal finally shows of a line with carriage returns, such as a progress bar."""
     return line.rstrip(b"\r").rpartition(b"\r")[2]
 
 
 def clipped(line: bytes, width: int) -> str:
-    """Return a log line as plain text of at most `width` bytes of it; a mark tells that there is more."""
+    """Return at most `width` bytes of a log line as plain text, with a mark if it is clipped."""
     state = last_state(line)
     text = plain(state[:width].decode(errors="replace"))
-    # How much more is not known while the line is still being written.
+    # The length of the rest is unknown while the line is being written.
     return f"{text} ... (clipped; the archive has it whole)" if len(state) > width else text
 
 
 def shown(value: t.Any, width: int = 60) -> str:
-    """Return a value of the user's as a message quotes it: on one line, and no longer than `width`.
+    """Return a value of the user for a message: on one line, at most `width` characters.
 
-    Of a longer text only the beginning: it may be a secret, which is not recognised any more once it is cut off.
+    Only a short beginning of a longer text is shown: it may be a secret, which the mask does not find once it is cut.
     """
     text = repr(value[: width + 1] if isinstance(value, (str, bytes)) else value)
     if len(text) <= width:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Kubernetes quantities as numbers.
+"""Convert Kubernetes quantities to numbers.
 
 Source: apimachinery `pkg/api/resource/quantity.go`, the suffixes of `Quantity`.
 """
@@ -32,7 +32,7 @@ _QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkKMGTPE]?i?)")
 
 
 def quantity(text: str | float) -> float:
-    """Return the number a quantity stands for: `'500m'` is 0.5, `'1Gi'` is 1073741824.
+    """Return a quantity as a number: `'500m'` is 0.5, `'1Gi'` is 1073741824.
 
     Raises:
         ValueError: `text` is not a quantity.

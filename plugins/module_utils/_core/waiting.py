@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Wait for something that has to be asked for, and say what it is."""
+"""Wait for something that must be polled, and print what it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import unlimited
 
-# Seconds after which it is said again what is waited for.
+# Seconds after which the line is printed again.
 _HEARTBEAT = 60.0
 
 
@@ -20,8 +20,8 @@ class Waiting:
     def __init__(self, say: Callable[[str], None], clock: Clock, timeout: float, *, slowest: float = 15.0) -> None:
         self._say, self._clock, self._slowest = say, clock, slowest
         self.timeout = unlimited(timeout)
-        self._begun = self._told = clock.now()
-        self._said, self._pause = "", 1.0
+        self._begun = self._printed_at = clock.now()
+        self._printed, self._pause = "", 1.0
 
     @property
     def over(self) -> bool:
@@ -29,11 +29,11 @@ class Waiting:
         return self._clock.now() - self._begun >= self.timeout
 
     def pause(self, what: str) -> None:
-        """Pause until it is time to look again; say `what` is waited for when that is news, or as a sign of life."""
+        """Sleep until the next poll. Print `what` when it has changed, and every 60 seconds."""
         now = self._clock.now()
-        if what != self._said or now - self._told >= _HEARTBEAT:
+        if what != self._printed or now - self._printed_at >= _HEARTBEAT:
             self._say(f"{what} ({human(now - self._begun)})")
-            self._said, self._told = what, now
+            self._printed, self._printed_at = what, now
         left = max(0.0, self._begun + self.timeout - now)
         self._clock.sleep(min(self._pause, left))
         self._pause = min(self._pause * 1.5, self._slowest)
