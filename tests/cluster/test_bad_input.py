@@ -120,7 +120,7 @@ def _said(shown: str, texts: list[str]) -> None:
 
 
 def test_no_pipeline(space: Space) -> None:
-    _said(space.play("train", rc=None), ["Say which pipeline to run: -e pipeline=DIRECTORY"])
+    _said(space.play("train", rc=None), ["no pipeline: name the directory", "-e pipeline=DIRECTORY"])
 
 
 class Host(t.NamedTuple):

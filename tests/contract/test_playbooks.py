@@ -64,3 +64,24 @@ def test_tags_of_another_play_leave_train_alone(tmp_path: Path, inventory: Path)
     site.write_text("- hosts: mine\n  gather_facts: false\n  tags: other\n  tasks: [{ansible.builtin.meta: noop}]\n")
     code, said = play("train", inventory, str(site), "--tags", "other")
     assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("playbook", "arguments", "sentence"),
+    [
+        ("train", (), "no pipeline: name the directory that holds its pipeline.yaml: -e pipeline=DIRECTORY"),
+        ("serve", ("-e", "pipeline="), "no pipeline: name the directory that holds its pipeline.yaml"),
+        ("stop", (), "no run: say which to stop by 'release', or by the 'pipeline' it was made of."),
+        ("preflight", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),
+        ("cluster", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),
+        ("teardown", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),
+    ],
+)
+def test_a_missing_variable_is_one_sentence(
+    playbook: str, arguments: tuple[str, ...], sentence: str, inventory: Path
+) -> None:
+    code, said = play(playbook, inventory, *arguments)
+    assert code == 2, said
+    assert f"[ERROR]: Task failed: Action failed: {sentence}" in said
+    assert said.count("[ERROR]") == 1
+    assert "Finalization" not in said

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import writing
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Capabilities, Helm
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
@@ -22,11 +22,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST
 from ansible_collections.mlops.eks.plugins.module_utils._plan.manifest import read_manifest
+from ansible_collections.mlops.eks.plugins.module_utils._plan.render_errors import located
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import choose, find_kind, refer
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, asks_capabilities
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import (
     SplitValues,
     require_references,
@@ -85,10 +86,7 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     Raises:
         InvalidInputError: a recipe or value is wrong, or calls what none may; the message names file, line and key.
     """
-    sources = [load(Path(name)) for name in task.recipes]
-    if task.values:
-        sources.append(inline("values", task.values))
-    layered, secret = layers(sources), f"{task.helm_release}-secrets"
+    layered, secret = _layers(task), f"{task.helm_release}-secrets"
     parted = split_secrets(layered, chart, secret)
     # Known before anything is said of the values.
     task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
@@ -104,15 +102,25 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     return Draft(chart=chart, parted=parted, secret=secret, identity=named)
 
 
+def _layers(task: Task) -> Layers:
+    sources = [load(Path(name)) for name in task.recipes]
+    return layers([*sources, inline("values", task.values)] if task.values else sources)
+
+
 def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
     """Render what a draft will install; nothing is installed.
 
     Raises:
-        InvalidInputError: a template refuses the values, or renders no workload or several.
+        InvalidInputError: a template refuses the values (the message names file, line and key), or renders no workload
+            or several.
         AbsentError: the cluster does not know the workload's kind.
     """
     with value_files(task, draft.parted.overlay) as files:
-        text = helm.template(task.helm_release, draft.chart.path, files, _capabilities(draft, kube))
+        capabilities = _capabilities(draft, kube)
+        try:
+            text = helm.template(task.helm_release, draft.chart.path, files, capabilities)
+        except EksError as error:
+            raise located(error, _layers(task), draft.chart) from error
     manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)

@@ -73,8 +73,8 @@ class Layers:
         for source in reversed(self.sources):
             if path and _has(source.data, path):
                 return source.at(path)
-        # It comes from the chart's defaults, or is missing: the layer that has most of the way there.
-        nearest = max(reversed(self.sources), key=lambda source: _depth(source.data, path), default=None)
+        # It comes from the chart's defaults, or is missing: the layer that has most of the way there; rather a file.
+        nearest = max(reversed(self.sources), key=lambda one: (_depth(one.data, path), bool(one.lines)), default=None)
         return nearest.at(path) if nearest else "values"
 
 
