@@ -52,7 +52,10 @@ def oxen(space: Space) -> Space:
 def test_a_chart_of_an_unknown_kind(oxen: Space) -> None:
     chart, values = write(oxen.directory / "chart", [_ox("plough")])
     shown = oxen.task("helm_step", 2, release="run", chart=str(chart), values=values)
-    assert "nothing is known of how Ox/plough ends. Say it in the step: until: condition=TYPE or jsonpath=" in shown
+    assert (
+        "the condition for the end of Ox/plough is not known. Set it in the step: until: condition=TYPE or jsonpath="
+        in shown
+    )
     assert oxen.releases() == []
 
     play = oxen.start_task("helm_step", release="run", chart=str(chart), values=values, until=DONE, timeout=600)
@@ -78,7 +81,7 @@ def test_somebody_elses_workload_of_an_unknown_kind(oxen: Space) -> None:
     assert "Ox/lame: fail_on: jsonpath={.status.phase}=Lame holds." in shown
 
     shown = oxen.task("workload_wait", 2, kind="Ox", name="lame")
-    assert "kind 'Ox': nothing is known of how it ends. Say it: api_version, until" in shown
+    assert "kind 'Ox': the condition for its end is not known. Set api_version, until" in shown
 
 
 def test_an_object_outside_of_namespaces(oxen: Space) -> None:

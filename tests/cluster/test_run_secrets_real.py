@@ -79,7 +79,7 @@ def test_a_run_repeated_from_its_evidence_asks_for_the_secret(space: Space) -> N
     start(space, space.pipeline(train=told(job(TELL)))).end()
     evidence = space.evidence("train").parent
     refused = space.play("train", pipeline=evidence, force=True, rc=2)
-    assert "hf_token: refers to Secret run-secrets, which a step makes of the secret itself" in refused
+    assert "hf_token: refers to Secret run-secrets, which a step makes from its values" in refused
     space.play("train", pipeline=evidence, force=True, recipe_values={"hf_token": TOKEN})
     assert space.log("train")[0] == TOKEN[::-1]
 
@@ -124,7 +124,7 @@ def test_a_secret_of_somebody_else_is_refused_and_not_changed(space: Space) -> N
     (before,) = space.get("secrets")
     refused = start(space, space.pipeline(train=told(job(TELL)))).end(2)
     assert "Secret run-secrets in namespace" in refused
-    assert "is there already and was not made by this collection" in refused
+    assert "it exists and was not made by this collection" in refused
     assert space.get("secrets") == [before]
     assert space.ledger() == {}
 

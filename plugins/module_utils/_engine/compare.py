@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What would be installed against what was installed last, as far as the evidence of that run is on this controller."""
+"""What changed since the last run of a step, as far as the evidence of that run is on this controller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft,
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 
-# Keys that a sentence can bear; `--diff` shows all.
+# Keys that a sentence names; `--diff` shows all.
 _NAMED = 6
 _ABSENT = object()
 
@@ -26,7 +26,7 @@ def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
     """Return values and manifest before and after, in the form of Ansible's `diff`."""
     last = _last_evidence(ledger.read().get(task.step), task)
     contents = (
-        # Secrets are taken out before: YAML breaks long lines, and so what is to be found in them.
+        # Masked before it is YAML, which breaks long lines and the secrets in them.
         ("values.yaml", to_yaml(task.mask.document(plan.values))),
         ("manifest.yaml", to_yaml_stream(task.mask.document(without_data(entry)) for entry in plan.manifest)),
     )
@@ -34,16 +34,16 @@ def differences(ledger: Ledger, task: Task, plan: Plan) -> list[dict[str, str]]:
 
 
 def what_changed(entry: Entry | None, task: Task, draft: Draft) -> str:
-    """Return `values resources.nnodes, image changed`; empty when nothing is known of the last run's chart and values.
+    """Return text such as `values resources.nnodes, image changed`; empty when the last chart and values are unknown.
 
-    `entry` is what the ledger says of the step, whose identity is not that of `draft`.
+    `entry` is the step's entry in the ledger, with another identity than `draft`.
     """
     if entry is None:
         return ""
     chart = _chart_changed(entry, draft.chart) if entry.chart_digest else ""
     before = _read(_last_evidence(entry, task), "values.yaml")
     if not before:
-        # Something has, and it is not the chart; where it is, the values may have as well.
+        # The identity changed. If the chart did not, the values did.
         return chart or ("values changed" if entry.chart_digest else "")
     keys = list(_changed(yaml.safe_load(before), task.mask.document(draft.values), ""))
     if not keys:
@@ -56,7 +56,7 @@ def what_changed(entry: Entry | None, task: Task, draft: Draft) -> str:
 def _chart_changed(entry: Entry, chart: Chart) -> str:
     if entry.chart_digest == chart.digest:
         return ""
-    # A chart directory that was edited is still called the same.
+    # An edited chart directory keeps its label.
     return "chart changed" if entry.chart == chart.label else f"chart changed from {entry.chart} to {chart.label}"
 
 

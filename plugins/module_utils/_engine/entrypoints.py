@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The engine as its front doors call it: parameters in, a task result out."""
+"""The entry points of the engine, one for each module: they take its parameters and return its task result."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ Say = Callable[[str], None]
 def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
     """Return the client of the cluster that `kubeconfig`, `context` and `namespace` name.
 
-    `notice` is told when the cluster does not answer for some seconds; `mask` gets to know the login's secrets.
+    `notice` is called with a line when the cluster does not answer for some seconds. `mask` learns the login's secrets.
 
     Raises:
-        InvalidInputError: no kubeconfig was given, or it cannot be used.
+        InvalidInputError: `kubeconfig` is not set, or it cannot be used.
     """
     if not params["kubeconfig"]:
         raise InvalidInputError("no cluster: 'kubeconfig' is not set. Set it on the task or as a variable of the host.")
@@ -89,7 +89,7 @@ def helm_for(params: Params, kube: Kube) -> Helm:
 
 
 def _prefixed(say: Say, cluster: str, name: str) -> Say:
-    """Return a printer that says which cluster and run a line is about."""
+    """Return a printer that begins each line with the cluster and the run."""
     return lambda line: say(f"{cluster} | {name} | {line}")
 
 
@@ -107,16 +107,16 @@ def helm_step(
     resolve: Callable[[Origin], str] = refuse,
     user: str = "",
 ) -> Record:
-    """Run one step, or in check mode say what would be done; of what is `private` no log line is returned.
+    """Run one step, or in check mode return what would be done; the result of a `private` step has no log lines.
 
-    `resolve` gets the secrets that `params` only says the origin of.
+    `resolve` reads a declared secret from its origin.
     """
-    told = _prefixed(say, cluster, params["release"])
-    kube = connect(params, mask, told)
+    say = _prefixed(say, cluster, params["release"])
+    kube = connect(params, mask, say)
     helm = helm_for(params, kube)
     chart = find(Reference(**{key: params[key] for key in SOURCE}), helm=params["helm_binary"])
     if chart.origin and chart.origin.note:
-        told(chart.origin.note)
+        say(chart.origin.note)
     task = step_task({**params, "namespace": kube.namespace}, chart, cluster=cluster, mask=mask, private=private)
     declarations = DeclaredSecrets(
         entries=declared_secrets(Source(name="helm_step", data={"secrets": params.get("secrets")}), text=True),
@@ -125,19 +125,17 @@ def helm_step(
     )
     task = replace(task, declared=declarations, user=user or this_user())
     require_own_directory(task)
-    run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=told)
-    shown = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
-    if check:
-        return {**_predict(run), **shown}
-    return {**run.run(), **shown}
+    run = StepRun(task=task, draft=make_draft(task, chart), kube=kube, helm=helm, say=say)
+    changes = {"diff": differences(run.ledger, run.task, run.plan)} if diff else {}
+    return {**(_predict(run) if check else run.run()), **changes}
 
 
 @redacted
 @checked("workload_wait")
 def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private: bool = False) -> Record:
-    """Follow a workload that somebody else submitted; of what is `private` no log line is returned."""
-    told = _prefixed(say, cluster, params["name"])
-    kube, clock = connect(params, mask, told), Clock()
+    """Follow a workload that somebody else created; the result of a `private` step has no log lines."""
+    say = _prefixed(say, cluster, params["name"])
+    kube, clock = connect(params, mask, say), Clock()
     kind = _kind(params, kube)
     name, namespace = params["name"], kube.namespace
     ref = refer(kind, name, namespace)
@@ -145,9 +143,8 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
     if entry is None:
         raise AbsentError(f"{kind.kind} {name}: not found in namespace {namespace}. Check name, namespace and kind.")
     require(kube, rights_to_follow(ref))
-    followed = following(params, mask, private=private)
-    who = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
-    task = Task(**who, chart="", **followed)
+    names = {"cluster": cluster, "namespace": namespace, "release": name, "step": name, "pipeline": name}
+    task = Task(**names, chart="", **following(params, mask, private=private))
     require_own_directory(task)
     started = clock.now()
     journal = Journal(task=task, started=started)
@@ -160,14 +157,14 @@ def workload_wait(params: Params, *, cluster: str, say: Say, mask: Mask, private
         shown=task.logs,
         streams=task.log_streams,
     )
-    writer = Writer(task=task, clock=clock, say=told)
+    writer = Writer(task=task, clock=clock, say=say)
     session = Session(kube, target, rules(task, kind, name, started=started), journal, writer=writer)
     state = session.follow()
     ending, finished = t.cast(Ending, state.ending), clock.now()
     record = writer.record(journal, **session.summary(state, finished), finished=iso(finished))
-    said = f"{ref}: {ending.describe(human(finished - started))}"
-    told(said)
-    return result(record, task, changed=False, msg=said, failed=ending.outcome not in GOOD)
+    message = f"{ref}: {ending.describe(human(finished - started))}"
+    say(message)
+    return result(record, task, changed=False, msg=message, failed=ending.outcome not in GOOD)
 
 
 def _kind(params: Params, kube: Kube) -> Kind:
@@ -179,8 +176,8 @@ def _kind(params: Params, kube: Kube) -> Kind:
         return find_kind(kube, api_version, wanted)
     known = ", ".join(sorted(f"{kind} ({version})" for version, kind in KINDS))
     raise InvalidInputError(
-        f"kind {wanted!r}: nothing is known of how it ends. Say it: api_version, until (condition=TYPE or "
-        f"jsonpath={{.status.phase}}=VALUE) and perhaps fail_on. Known without: {known}."
+        f"kind {wanted!r}: the condition for its end is not known. Set api_version, until (condition=TYPE or "
+        f"jsonpath={{.status.phase}}=VALUE) and perhaps fail_on. Kinds that need none of them: {known}."
     )
 
 
@@ -188,11 +185,11 @@ def _predict(run: StepRun) -> Record:
     decision, plan = run.decide(), run.plan
     run.check_secrets(decision)
     changes = decision.action in ("install", "upgrade") or decision.uninstall
-    said = f"would {decision.action}: {decision.why}"
-    run.say(f"{plan.ref}: {said}")
+    message = f"would {decision.action}: {decision.why}"
+    run.say(f"{plan.ref}: {message}")
     return {
         "changed": changes,
-        "msg": f"{plan.ref}: {said}",
+        "msg": f"{plan.ref}: {message}",
         "outcome": "skipped" if decision.action == "skip" else "planned",
         "identity": plan.identity,
         "plan": {
@@ -213,11 +210,11 @@ def _predict(run: StepRun) -> Record:
 @redacted
 @checked("run_stop")
 def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask, private: bool = False) -> Record:
-    """Cancel a run."""
+    """Stop a run."""
     params = run_params(params)
     release = params["release"]
     if not release:
-        raise InvalidInputError("no run: say which to stop by 'release', or by the 'pipeline' it was made of.")
+        raise InvalidInputError("no run: set 'release', or 'pipeline', to the run to stop.")
     kube = connect(params, mask)
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
     stop = Stop(
@@ -237,7 +234,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
 @redacted
 @checked("run_info")
 def run_info(params: Params, *, mask: Mask) -> Record:
-    """Return every step of every run the ledgers of the cluster know."""
+    """Return every step of every run in the ledgers of the cluster."""
     params = run_params(params)
     kube, release, everywhere = connect(params, mask), params["release"], params["all_namespaces"]
     rows = runs(kube, release=release, all_namespaces=everywhere, now=Clock().now())
@@ -252,9 +249,9 @@ def run_info(params: Params, *, mask: Mask) -> Record:
 @redacted
 @checked("cluster_cleanup")
 def cluster_cleanup(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask) -> Record:
-    """Let a cluster remove what it made outside of itself."""
+    """Remove what the cluster made outside of itself: load balancers, volumes and nodes."""
 
-    def told(line: str) -> None:
+    def prefixed(line: str) -> None:
         say(f"{cluster} | {line}")
 
-    return cleanup(connect(params, mask, told), timeout=params["timeout"], check=check, say=told)
+    return cleanup(connect(params, mask, prefixed), timeout=params["timeout"], check=check, say=prefixed)

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Kubernetes Secrets that a step brings along: made before its Helm release, removed with it.
+"""The Kubernetes Secrets of a step: made before its Helm release, removed with it.
 
 A Secret is ours by its labels: `app.kubernetes.io/managed-by`, and one for each Helm release that uses it, whose value
-is the run's release. The last one that lets go removes it. Nothing else in the cluster, and no file, holds its content.
+is the run's release. It is deleted with the last of these releases. Its content is stored nowhere else.
 
-While a server is upgraded its Secrets also hold what the revision needs that serves: its keys, and under keys of their
-own the content that they had. A controller that comes later finds it there.
+While a server is upgraded, its Secrets also hold what the serving revision needs: its keys, and the former content
+under keys with a prefix. A later controller can restore it from there.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets
 
 _MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
 _USED_BY = "used-by.mlops.eks/"
-# The keys of what a Secret held before the upgrade that is under way.
+# Prefix of the keys with the content before the upgrade in progress.
 _BEFORE = "before-upgrade.mlops.eks."
 _Data = dict[str, str]
-# How often others may change a Secret between our reading and our writing it.
+# Attempts at a change, each lost to somebody who changes the Secret between our read and write.
 _TRIES = 20
 
 
@@ -49,13 +49,13 @@ class Wanted:
 
     @property
     def data(self) -> dict[str, str]:
-        """The content as the API has it."""
+        """The content in base64, as the API expects it."""
         return {key: base64.b64encode(text.encode()).decode() for key, text in self.content.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSecrets:
-    """The Secrets of one Helm release, which belongs to the run `release`."""
+    """The Secrets of Helm release `helm_release`, which belongs to run `release`."""
 
     kube: Kube
     release: str
@@ -64,16 +64,16 @@ class RunSecrets:
     declared: DeclaredSecrets = field(default_factory=DeclaredSecrets)
 
     def needed(self, plan: Plan) -> list[str]:
-        """Return the names of the Secrets that are made for a plan: its own, and those declared that it names."""
+        """Return the names of the Secrets that a plan needs: its own, and the declared ones that its manifest names."""
         named = set(_texts(plan.manifest))
         own = [plan.secret] if plan.parted.secrets else []
         return [*own, *(one.name for one in self.declared.entries if one.data and one.name in named)]
 
     def wanted(self, plan: Plan) -> list[Wanted]:
-        """Return the Secrets that are made for a plan, and what is in them.
+        """Return the Secrets that a plan needs, with their content.
 
         Raises:
-            EksError: the content of one cannot be had.
+            EksError: the content of one cannot be read from its origin.
         """
         needed = self.needed(plan)
         return [one for one in self._all(plan) if one.name in needed]
@@ -89,34 +89,34 @@ class RunSecrets:
         return [*own, *(Wanted(name=one.name, content=content(one), type=one.type) for one in declared)]
 
     def check(self, plan: Plan, *, upgrade: bool) -> None:
-        """Refuse what could not be made, and a reference to what is not there; nothing is changed.
+        """Check that the Secrets can be made and that references resolve; nothing is changed.
 
         Raises:
-            ConflictError: there is a Secret of that name which is not ours.
-            InvalidInputError: one that is declared, or that the values refer to, neither is there nor will be made.
-            EksError: the content of one cannot be had.
+            ConflictError: a Secret of that name is not ours.
+            InvalidInputError: a declared or referenced Secret neither exists nor will be made.
+            EksError: the content of one cannot be read from its origin.
         """
         wanted = self._all(plan)
         for declared in self.declared.entries:
-            self._demand_there(declared)
+            self._require_declared(declared)
         for one in wanted:
             if (found := self._read(one.name)) is not None:
-                self._demand_ours(one, found)
+                self._require_ours(one, found)
         made = {one.name: one.content for one in wanted}
         for key, name, entry in plan.parted.references:
             found = self._read(name)
-            # Ours goes before the step is installed, unless that is an upgrade.
+            # Our own is removed before the step is installed, unless that is an upgrade.
             there = found is not None and (name != plan.secret or upgrade or not _is_ours(found))
             if entry not in (made.get(name) or {}) and not (there and entry in ((found or {}).get("data") or {})):
                 raise InvalidInputError(self._missing(plan, key, name, entry))
 
     def make(self, wanted: Iterable[Wanted], *, upgrade: bool = False) -> list[str]:
-        """Make or change what is wanted, and return the names of those whose content has changed.
+        """Create or update Secrets, and return the names of those whose content has changed.
 
-        For an `upgrade` nothing is lost of what they hold, until `settle` or `restore`.
+        For an `upgrade` they also keep their former content, until `settle` or `restore`.
 
         Raises:
-            ConflictError: there is a Secret of that name which is not ours; what was made before that is removed.
+            ConflictError: a Secret of that name is not ours; those created by this call are removed.
         """
         made: list[str] = []
         changed: list[str] = []
@@ -127,12 +127,12 @@ class RunSecrets:
                 changed += [one.name] if before not in (None, after) else []
         except EksError:
             for name in made:
-                self._let_go(name)
+                self._release_secret(name)
             raise
         return changed
 
     def refresh(self, plan: Plan) -> None:
-        """Give the Secrets of an installed release the content of today; where that cannot be they stay as they are."""
+        """Update the Secrets of an installed release; on an error they stay as they are."""
         try:
             changed = self.make(self.wanted(plan))
         except UnreachableError:
@@ -147,24 +147,24 @@ class RunSecrets:
             )
 
     def remove(self) -> None:
-        """Let go of every Secret that the release used; those that nobody else uses are deleted."""
+        """Give up every Secret of the release; those that no other release uses are deleted."""
         for name in self._used():
-            self._let_go(name)
+            self._release_secret(name)
 
     def settle(self, plan: Plan) -> None:
-        """Forget what the revisions before needed, now that a server is ready; it serves even where that fails."""
+        """Remove what earlier revisions of a server needed, now that it is ready; an error is only printed."""
         named = set(_texts(plan.manifest))
         try:
             for name in self._used():
                 if name in named:
                     self._change(name, lambda now, _: now)
                 else:
-                    self._let_go(name)
+                    self._release_secret(name)
         except EksError as error:
             self.say(f"release {self.helm_release}: its earlier Secrets are still there: {error}")
 
     def restore(self) -> None:
-        """Give the Secrets the content that they had before the upgrade that is taken back."""
+        """Give the Secrets the content that they had before the upgrade."""
         for name in self._used():
             self._change(name, lambda now, before: before or now)
 
@@ -174,18 +174,18 @@ class RunSecrets:
         return [entry["metadata"]["name"] for entry in found.get("items") or ()]
 
     def _change(self, name: str, choose: Callable[[_Data, _Data], _Data]) -> None:
-        """End an upgrade: let `choose` say which of what a Secret holds, and held before, is its content."""
+        """End an upgrade of a Secret: its content becomes `choose(now, before)`."""
         for _ in range(_TRIES):
             found = self._read(name)
             now, before = _parts(found or {})
             if not before or not _is_ours(found or {}):
                 return
-            if self._written("PUT", self._path(name), {**(found or {}), "data": choose(now, before)}):
+            if self._try_write("PUT", self._path(name), {**(found or {}), "data": choose(now, before)}):
                 return
-        raise ConflictError(f"Secret {name}: others change it all the time. Run the same command again.")
+        raise ConflictError(f"Secret {name}: others changed it at each attempt. Run the same command again.")
 
     def _ensure(self, wanted: Wanted, *, upgrade: bool) -> tuple[_Data | None, _Data]:
-        """Bring one Secret about; return what its content was before, `None` where there was none, and what it is."""
+        """Create or update one Secret; return its content before, `None` if it did not exist, and after."""
         mine = {_MANAGED: _US, f"{_USED_BY}{self.helm_release}": self.release}
         for _ in range(_TRIES):
             found = self._read(wanted.name)
@@ -198,23 +198,24 @@ class RunSecrets:
                     "type": wanted.type,
                     "data": wanted.data,
                 }
-                if self._written("POST", collection("v1", "secrets", self.kube.namespace), body):
+                if self._try_write("POST", collection("v1", "secrets", self.kube.namespace), body):
                     return None, wanted.data
                 continue
-            self._demand_ours(wanted, found)
+            self._require_ours(wanted, found)
             (now, before), labels = _parts(found), found["metadata"]["labels"]
             after = {**now, **wanted.data} if upgrade or before else wanted.data
             if after == now and mine.items() <= labels.items():
                 return now, after
-            # Of an upgrade that is tried again the content before the first try counts.
+            # When an upgrade is retried, the content before its first attempt is kept.
             kept = before or (now if upgrade and after != now else {})
             data = {**after, **{_BEFORE + key: text for key, text in kept.items()}}
             metadata = {**found["metadata"], "labels": {**labels, **mine}}
-            if self._written("PUT", self._path(wanted.name), {**found, "metadata": metadata, "data": data}):
+            if self._try_write("PUT", self._path(wanted.name), {**found, "metadata": metadata, "data": data}):
                 return now, after
-        raise ConflictError(f"Secret {wanted.name}: others change it all the time. Run the same command again.")
+        raise ConflictError(f"Secret {wanted.name}: others changed it at each attempt. Run the same command again.")
 
-    def _let_go(self, name: str) -> None:
+    def _release_secret(self, name: str) -> None:
+        """Remove our label from a Secret, and delete it if no other release uses it."""
         for _ in range(_TRIES):
             found = self._read(name)
             if found is None or not _is_ours(found):
@@ -222,30 +223,30 @@ class RunSecrets:
             metadata = found["metadata"]
             labels = {key: one for key, one in metadata["labels"].items() if key != _USED_BY + self.helm_release}
             if any(key.startswith(_USED_BY) for key in labels):
-                done = self._written("PUT", self._path(name), {**found, "metadata": {**metadata, "labels": labels}})
+                done = self._try_write("PUT", self._path(name), {**found, "metadata": {**metadata, "labels": labels}})
             else:
                 same = {"resourceVersion": metadata["resourceVersion"]}
-                done = self._written("DELETE", self._path(name), {"preconditions": same})
+                done = self._try_write("DELETE", self._path(name), {"preconditions": same})
             if done:
                 return
-        raise ConflictError(f"Secret {name}: others change it all the time. Run the same command again.")
+        raise ConflictError(f"Secret {name}: others changed it at each attempt. Run the same command again.")
 
-    def _written(self, method: str, path: str, body: Document) -> bool:
-        """Return whether a change was made; not if another was faster, so that it has to be read again."""
+    def _try_write(self, method: str, path: str, body: Document) -> bool:
+        """Send a change; return False if somebody else was faster, and the Secret must be read again."""
         try:
             self.kube.request(method, path, body=body)
         except (ConflictError, AbsentError) as error:
-            # There is no namespace to make it in.
+            # The namespace does not exist.
             if method == "POST" and isinstance(error, AbsentError):
                 raise
             return False
         return True
 
-    def _demand_ours(self, wanted: Wanted, found: Document) -> None:
+    def _require_ours(self, wanted: Wanted, found: Document) -> None:
         where = f"Secret {wanted.name} in namespace {self.kube.namespace}"
         if not _is_ours(found):
             raise ConflictError(
-                f"{where}: is there already and was not made by this collection; it is not changed. Remove it, "
+                f"{where}: it exists and was not made by this collection; it is not changed. Remove it, "
                 "or refer to it in the values: {secretKeyRef: {name: " + wanted.name + ", key: …}}."
             )
         labels = found["metadata"]["labels"]
@@ -255,19 +256,19 @@ class RunSecrets:
                 f"{where}: run {', '.join(others)} uses it with other content. Give yours another name."
             )
 
-    def _demand_there(self, declared: DeclaredSecret) -> None:
+    def _require_declared(self, declared: DeclaredSecret) -> None:
         data = {} if declared.data else (self._read(declared.name) or {}).get("data") or {}
         if missing := [key for key in declared.keys if key not in data]:
             raise InvalidInputError(
                 f"secrets: Secret {declared.name} with {', '.join(missing)} is not in namespace {self.kube.namespace}. "
-                "Make it, or say by data where its content comes from."
+                "Make it, or set where its content comes from under data."
             )
 
     def _missing(self, plan: Plan, key: str, name: str, entry: str) -> str:
         if name == plan.secret:
             return (
-                f"{key}: refers to Secret {name}, which a step makes of the secret itself, and no evidence holds that. "
-                f"Give it again: -e '{{\"recipe_values\": {_nested(key)}}}'"
+                f"{key}: refers to Secret {name}, which a step makes from its values, and which no evidence has. "
+                f"Set it again: -e '{{\"recipe_values\": {_nested(key)}}}'"
             )
         where = f"namespace {self.kube.namespace}"
         return (
@@ -278,7 +279,7 @@ class RunSecrets:
         try:
             return self.kube.get(self._path(name))
         except ForbiddenError:
-            # Where it may not be read it is left to the API to refuse what cannot be done.
+            # Without the right to read it, the API refuses a later change that is not possible.
             return None
 
     def _path(self, name: str) -> str:
@@ -292,7 +293,7 @@ def remove_all(kube: Kube, release: str, helm_releases: Iterable[str], say: Call
 
 
 def _texts(node: t.Any) -> Iterator[str]:
-    """Yield every text in an object: any field may name a Secret, whatever its kind calls it."""
+    """Yield every string in an object: in a custom kind, any field may name a Secret."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, Mapping):
@@ -304,7 +305,7 @@ def _texts(node: t.Any) -> Iterator[str]:
 
 
 def _parts(found: Document) -> tuple[_Data, _Data]:
-    """Return what a Secret holds, and what it held before the upgrade that is under way."""
+    """Return the content of a Secret, and its content before the upgrade in progress."""
     data = found.get("data") or {}
     before = {key.removeprefix(_BEFORE): text for key, text in data.items() if key.startswith(_BEFORE)}
     return {key: text for key, text in data.items() if not key.startswith(_BEFORE)}, before

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which of a chart's objects decides a step, and what is to be known of its kind."""
+"""The workload of a step: which of a chart's objects it is, and its kind."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SPELLING = "condition=TYPE or jsonpath={.status.phase}=VALUE"
 
 
 def choose(manifest: Iterable[Document], *, chart: str, until: bool, wanted: str | None = None) -> Document:
-    """Return the object that decides the step: what runs to completion, else what serves, else a bare pod.
+    """Return the object whose status decides the step: one that runs to completion, else that serves, else a bare pod.
 
-    A chart without any of these has one object of a custom kind, and the step says by `until` how it ends. Where this
-    is another object than the one to follow, or several, `wanted` says which: `Kind/name`, or `Kind` where that is one.
+    A chart without any of these must have one object of a custom kind, and the step sets `until`. `wanted` selects
+    another object, by `Kind/name`, or by `Kind` if there is one of it.
 
     Raises:
         InvalidInputError: there is none, or there are several.
@@ -41,10 +41,10 @@ def choose(manifest: Iterable[Document], *, chart: str, until: bool, wanted: str
 
 
 def find_kind(kube: Kube, api_version: str, kind: str, *, serves: bool = False) -> Kind:
-    """Return the row of a kind; of one that has none, a row that only `until` and `fail_on` decide.
+    """Return the row of a kind, or one whose end only `until` and `fail_on` decide.
 
     Raises:
-        AbsentError: it has no row, and the cluster does not know it either.
+        AbsentError: the table has no such kind, and the cluster does not know it either.
     """
     row = KINDS.get((api_version, kind))
     if row is not None:
@@ -54,18 +54,18 @@ def find_kind(kube: Kube, api_version: str, kind: str, *, serves: bool = False) 
 
 
 def refer(kind: Kind, name: str, namespace: str) -> Ref:
-    """Return where the workload is."""
+    """Return the reference to the workload."""
     return Ref(kind.api_version, kind.kind, kind.plural, namespace if kind.namespaced else "", name)
 
 
 def _rank(entry: Document) -> int | None:
     row = KINDS.get((entry["apiVersion"], entry["kind"]))
-    # A cluster that a job runs on serves; a pod beside a workload of its own is a helper.
+    # A RayCluster beside a job serves that job; a pod beside a workload is a helper.
     return None if row is None else 2 if row.kind == "Pod" else int(row.serves)
 
 
 def _is_custom(entry: Document) -> bool:
-    """Return whether no group of Kubernetes itself has it: those hold what stands around a workload."""
+    """Return whether the API group is not one of Kubernetes itself, whose other kinds only support a workload."""
     group, _, version = entry["apiVersion"].rpartition("/")
     own = "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
     return bool(version) and not own
@@ -85,8 +85,8 @@ def _name(entry: Document) -> str:
 
 def _absent(entries: list[Document], wanted: str, chart: str) -> str:
     workloads = [entry for entry in entries if _rank(entry) is not None or _is_custom(entry)]
-    words = {word for entry in workloads for word in (entry["kind"], _name(entry))}
-    return f"chart {chart}: renders no {wanted}, which workload asks for.{did_you_mean(wanted, words)}"
+    names = {name for entry in workloads for name in (entry["kind"], _name(entry))}
+    return f"chart {chart}: renders no {wanted}, which workload asks for.{did_you_mean(wanted, names)}"
 
 
 def _several(candidates: list[Document], chart: str) -> str:
@@ -94,15 +94,15 @@ def _several(candidates: list[Document], chart: str) -> str:
     example = kinds[0] if kinds.count(kinds[0]) == 1 else _name(candidates[0])
     return (
         f"chart {chart}: renders several workloads ({_names(candidates)}). One of them decides the step: "
-        f"say which by workload, as Kind or Kind/name, for example workload: {example}."
+        f"set workload to its Kind or Kind/name, for example workload: {example}."
     )
 
 
 def _none(entries: list[Document], custom: list[Document], chart: str) -> str:
     if custom:
         return (
-            f"chart {chart}: nothing is known of how {_names(custom)} ends. "
-            f"Say it in the step: until: {_SPELLING}; and what ends it badly, fail_on of the same form."
+            f"chart {chart}: the condition for the end of {_names(custom)} is not known. "
+            f"Set it in the step: until: {_SPELLING}; and for a failure, fail_on in the same form."
         )
     kinds = ", ".join(sorted({entry["kind"] for entry in entries})) or "nothing"
     known = ", ".join(sorted(kind for _, kind in KINDS))

@@ -134,7 +134,7 @@ def test_a_chart_and_values_that_changed_are_both_told(stage: tuple[Ledger, Task
         (entry("failed", "new"), "it failed in run r0"),
         (entry("timed_out", "new"), "it timed out in run r0"),
         (entry("cancelled", "new"), "it was cancelled in run r0"),
-        (entry("retrying", "new", finished=None), "it was to be tried again in run r0"),
+        (entry("retrying", "new", finished=None), "it was waiting for its next attempt in run r0"),
         (entry("succeeded", "new", order=1), "a step before it ran since it succeeded in run r0"),
     ],
 )

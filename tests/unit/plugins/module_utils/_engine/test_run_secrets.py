@@ -154,7 +154,7 @@ def test_what_is_not_ours_is_refused_and_not_changed() -> None:
     kube = FakeKube()
     kube.put(f"{SECRETS}/a", FOREIGN)
     before = json.dumps(kube.objects)
-    with pytest.raises(ConflictError, match="Secret a in namespace team: is there already and was not made by this"):
+    with pytest.raises(ConflictError, match="Secret a in namespace team: it exists and was not made by this"):
         make(kube, "digits", a={"k": "v"})
     of(kube, "digits").remove()
     assert json.dumps(kube.objects) == before
@@ -193,7 +193,7 @@ def test_one_that_others_change_all_the_time_is_given_up() -> None:
     kube.fail[f"PUT {SECRETS}/a"] = [(ConflictError(""), False)] * 99
     kube.fail[f"DELETE {SECRETS}/a"] = [(ConflictError(""), False)] * 99
     for act in (lambda: make(kube, "digits", a={"k": "w"}), lambda: of(kube, "digits").remove()):
-        with pytest.raises(ConflictError, match="others change it all the time"):
+        with pytest.raises(ConflictError, match="others changed it at each attempt"):
             act()
 
 
@@ -277,7 +277,7 @@ def test_a_foreign_secret_is_refused_before_anything_is_touched(tmp_path: Path) 
     foreign = {"metadata": {"name": "digits-secrets"}, "data": {"hf_token": "eA=="}}
     stage.kube.put(f"{SECRETS}/digits-secrets", foreign)
     before = json.dumps(stage.kube.objects)
-    with pytest.raises(ConflictError, match="Secret digits-secrets in namespace team: is there already"):
+    with pytest.raises(ConflictError, match="Secret digits-secrets in namespace team: it exists"):
         stage.run.run()
     assert (json.dumps(stage.kube.objects), stage.seen) == (before, [])
     assert not (tmp_path / "runs").exists()
@@ -292,8 +292,8 @@ def test_a_run_that_is_repeated_needs_its_secret_again(tmp_path: Path) -> None:
     stage = Stage(tmp_path, values=referring("digits-secrets"))
     with pytest.raises(InvalidInputError) as caught:
         stage.run.run()
-    assert str(caught.value).startswith("hf_token: refers to Secret digits-secrets, which a step makes of the secret")
-    assert str(caught.value).endswith("""Give it again: -e '{"recipe_values": {"hf_token": "…"}}'""")
+    assert str(caught.value).startswith("hf_token: refers to Secret digits-secrets, which a step makes from its values")
+    assert str(caught.value).endswith("""Set it again: -e '{"recipe_values": {"hf_token": "…"}}'""")
     assert Stage(tmp_path).run.draft.identity == stage.run.draft.identity
 
 

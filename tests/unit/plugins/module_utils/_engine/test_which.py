@@ -92,7 +92,7 @@ def test_a_stop_that_finds_nothing_says_where_it_is(serve: Serve, tmp_path: Path
         run_stop(
             params(kube, STOP, release="digits", runs_dir=str(tmp_path)), cluster="c", check=True, say=lambda _: None
         )
-    with pytest.raises(InvalidInputError, match="no run: say which to stop by 'release', or by the 'pipeline'"):
+    with pytest.raises(InvalidInputError, match="no run: set 'release', or 'pipeline'"):
         run_stop(params(kube, STOP), cluster="c", check=True, say=lambda _: None)
 
 

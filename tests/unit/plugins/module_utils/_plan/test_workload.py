@@ -81,7 +81,10 @@ def test_the_step_may_say_what_decides(wanted: str, until: bool, chosen: str) ->
         ("Job/c", r"chart c: renders no Job/c, which workload asks for\. Did you mean 'Job/[ab]'\?$"),
         ("job", r"renders no job, which workload asks for\. Did you mean 'Job'\?$"),
         ("TrainJob/x-y-z", r"renders no TrainJob/x-y-z, .*\. Known: Job, Job/a, Job/b\.$"),
-        ("Service", r"nothing is known of how Service/service ends\. Say it in the step: until: condition="),
+        (
+            "Service",
+            r"the condition for the end of Service/service is not known\. Set it in the step: until: condition=",
+        ),
     ],
 )
 def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: str) -> None:
@@ -96,7 +99,7 @@ def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: st
             ("batch/v1/Job", "kubeflow.org/v1/PyTorchJob"),
             False,
             r"chart c: renders several workloads \(Job/job, PyTorchJob/pytorchjob\)\. One of them decides the step: "
-            r"say which by workload, as Kind or Kind/name, for example workload: Job\.",
+            r"set workload to its Kind or Kind/name, for example workload: Job\.",
         ),
         (
             ("example.com/v1/Thing", "example.com/v1/Other"),
@@ -106,7 +109,7 @@ def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: st
         (
             ("example.com/v1/Thing", "v1/Service"),
             False,
-            r"nothing is known of how Thing/thing ends\. Say it in the step: until: condition=.*fail_on",
+            r"the condition for the end of Thing/thing is not known\. Set it in the step: until: condition=.*fail_on",
         ),
         (
             ("v1/Service", "v1/ConfigMap"),
