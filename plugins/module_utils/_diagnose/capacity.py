@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Whether anything in the cluster could ever run a pod that has no node, so that it is worth waiting for."""
+"""Whether any node, existing or possible, can ever run a pod that has none."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
 
-# The object in which the cluster autoscaler says how it is, and the component that its events are of: of the groups
-# that it could make larger nothing more stands in the cluster.
+# The cluster autoscaler's status object and the source of its events. The cluster has no other data about the groups
+# that it can enlarge.
 AUTOSCALER = "cluster-autoscaler-status"
 AUTOSCALER_EVENTS = "source=cluster-autoscaler"
-# Seconds in which another node may still come for one that left, as an Auto Scaling group brings it.
-_REPLACED = 900.0
+# Seconds in which a removed node may be replaced, for example by an Auto Scaling group.
+_REPLACEMENT_SECONDS = 900.0
 _SHOWN = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """The nodes that are there, and the NodePools that could make more. Nothing else can."""
+    """The nodes of the cluster, and the NodePools that can create more. Nothing else can."""
 
     nodes: tuple[fit.Offer, ...]
     pools: tuple[fit.Offer, ...] = ()
 
 
 def read(kube: Kube, at: float) -> Capacity | None:
-    """Return what the cluster has and could have, `None` where that cannot be known.
+    """Return what the cluster has and can create, `None` where that cannot be known.
 
     Raises:
-        ForbiddenError: the identity in use may not look. ClusterError: it could not be looked at now.
+        ForbiddenError: the identity may not list the objects. ClusterError: the request failed.
     """
     if _autoscaled(kube) or _replaced(kube, at):
         return None
@@ -47,7 +47,7 @@ def read(kube: Kube, at: float) -> Capacity | None:
 
 
 def _list(kube: Kube, path: str, fields: str = "") -> list[Document]:
-    # What the API server has at hand will do.
+    # resourceVersion 0: from the cache of the API server.
     params = {"resourceVersion": "0", **({"fieldSelector": fields} if fields else {})}
     return kube.request("GET", path, params=params).get("items") or []
 
@@ -56,37 +56,39 @@ def _pools(kube: Kube) -> list[Document]:
     for version in (karpenter.API_VERSION, *karpenter.OLDER):
         with contextlib.suppress(AbsentError):
             return _list(kube, collection(version, "nodepools", None))
-    # There is no Karpenter, or one whose pools are of a version that is not known here.
+    # There is no Karpenter, or one of an unknown API version.
     if kube.get("/apis/karpenter.sh") is not None:
         raise ClusterError("Karpenter's NodePools are of another version.")
     return []
 
 
 def _autoscaled(kube: Kube) -> bool:
-    """Return whether a cluster autoscaler is there, in whatever namespace."""
-    said = _list(kube, collection("v1", "configmaps", None), f"metadata.name={AUTOSCALER}")
-    return bool(said or _list(kube, collection("v1", "events", kube.namespace), AUTOSCALER_EVENTS))
+    """Return whether a cluster autoscaler runs, in any namespace."""
+    found = _list(kube, collection("v1", "configmaps", None), f"metadata.name={AUTOSCALER}")
+    return bool(found or _list(kube, collection("v1", "events", kube.namespace), AUTOSCALER_EVENTS))
 
 
 def _replaced(kube: Kube, at: float) -> bool:
-    """Return whether a node left a short while ago: its successor may be on its way."""
-    # Events of what is in no namespace are in this one.
+    """Return whether a node was removed recently: another may replace it."""
+    # Events about objects without a namespace are in `default`.
     left = _list(kube, collection("v1", "events", "default"), "involvedObject.kind=Node,reason=RemovingNode")
-    return any(at - events.seen(one) < _REPLACED for one in left)
+    return any(at - events.seen(one) < _REPLACEMENT_SECONDS for one in left)
 
 
 def why_no_node(pod: Document, capacity: Capacity | None) -> str:
-    """Return what keeps a pod from every node that is there or could be, empty where one may come to run it."""
+    """Return why no node, existing or possible, can run a pod; empty where one may."""
     if capacity is None or pod_view.node(pod) or fit.uncertain(pod):
         return ""
     nodes = [fit.mismatch(pod, offer) for offer in capacity.nodes]
     pools = [fit.mismatch(pod, offer) for offer in capacity.pools]
     if None in nodes or None in pools:
         return ""
-    return " ".join(_told(pod, capacity, list(filter(None, nodes)), list(filter(None, pools))))
+    return " ".join(_sentences(pod, capacity, list(filter(None, nodes)), list(filter(None, pools))))
 
 
-def _told(pod: Document, capacity: Capacity, nodes: list[fit.Mismatch], pools: list[fit.Mismatch]) -> Iterator[str]:
+def _sentences(
+    pod: Document, capacity: Capacity, nodes: list[fit.Mismatch], pools: list[fit.Mismatch]
+) -> Iterator[str]:
     if nodes:
         yield f"no node could run it, even empty: {fit.summary(pod, nodes, 'node')}."
     else:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a cause is, how long trouble may last, and what is suspected: the data of the explanation of a step."""
+"""The data of a diagnosis: causes, problems, and the grace periods of problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Contai
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """What went wrong with which object, and what to do about it. `log_tail` is filled in with the evidence."""
+    """What went wrong with which object, and the remedy. The evidence fills in `log_tail`."""
 
     reason: str
     object: str
@@ -30,7 +30,7 @@ class Cause:
 
     @classmethod
     def of(cls, reason: str, subject: str, message: str, *, container: str = "") -> Cause:
-        """Return a cause whose remedy is that of its reason."""
+        """Return a cause with the remedy of its reason."""
         remedy = reasons.lookup(reason).remedy
         return cls(reason=reason, object=subject, message=sentence(message), remedy=remedy, container=container)
 
@@ -40,7 +40,7 @@ class Cause:
 
     @property
     def category(self) -> Category:
-        """The class of trouble, one of a few stable words that `retry_on` knows."""
+        """The category: one of a few stable words that `retry_on` takes."""
         return reasons.lookup(self.reason).category
 
     def to_record(self) -> dict[str, t.Any]:
@@ -48,9 +48,9 @@ class Cause:
         return {**asdict(self), "category": self.category, "log_tail": list(self.log_tail)}
 
     def __str__(self) -> str:
-        # The role is the rank people think in; many pods have it in their name.
+        # The role is the rank; many pod names end with it.
         role = self.role if self.role not in ("", "pod") and not self.object.endswith(self.role) else ""
-        # The launcher's container is called like its role.
+        # The launcher's container has the name of its role.
         detail = ", ".join(dict.fromkeys(filter(None, (role, self.container))))
         where = f"{self.object} ({detail})" if detail else self.object
         return f"{where}: {self.reason}: {self.message} {self.remedy}".strip()
@@ -58,7 +58,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class GracePeriods:
-    """How many seconds each kind of trouble may last before it fails the step; infinite where it never does."""
+    """Seconds that each kind of problem may last before it fails the step; infinite where it never does."""
 
     image: float = limits.default("image_pull_grace")
     config: float = limits.default("config_grace")
@@ -72,7 +72,7 @@ class GracePeriods:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """A trouble seen now. It fails the step when the same `key` has been seen for `grace` seconds."""
+    """A problem seen now. It fails the step when the same `key` has been seen for `grace` seconds."""
 
     key: str
     grace: float
@@ -85,6 +85,6 @@ def of_container(pod: Document, container: Container, reason: str, message: str)
 
 
 def sentence(text: str) -> str:
-    """Return `text` on one line and with a full stop."""
+    """Return `text` on one line, with a full stop."""
     line = " ".join(text.split())
     return line if line.endswith(".") or not line else f"{line}."

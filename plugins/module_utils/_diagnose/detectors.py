@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What keeps a step from going on now: read from pods, warning events and the workload, each with its grace."""
+"""Detectors: the current problems of a step, from pods, warning events and the workload, each with its grace period."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Contai
 _LOOP_SECONDS = 600.0
 # Reasons of a waiting container that do not go away by waiting (kubelet `pkg/kubelet/images/types.go`).
 _FINAL = ("ErrImageNeverPull", "InvalidImageName")
-# What the kubelet puts before the words of the last try while it waits for the next: the same trouble is told once.
+# The prefix that the kubelet adds while it waits to pull again; without it, the messages are the same.
 _BACKS_OFF = re.compile(r'^Back-off pulling image "[^"]*": \w+: ')
 # The grace period of a problem: by its category or, where that is too coarse, by its reason.
 _GRACES: Mapping[str, str] = {
@@ -55,9 +55,9 @@ _GRACES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What is judged: the pods that exist and the warnings about them; what was before `after` is forgiven.
+    """What the detectors read: existing pods and the warnings about them. What happened before `after` is ignored.
 
-    `fallen` are the pods that had failed when they were deleted.
+    `failed_pods` are those that had failed when they were deleted.
     """
 
     kind: Kind
@@ -70,7 +70,7 @@ class Snapshot:
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Document, ...]]:
-        """The warnings by what they are about."""
+        """The warnings by the object they are about."""
         return events.by_subject(self.warnings)
 
     def about(self, pod: Document) -> tuple[Document, ...]:
@@ -78,149 +78,148 @@ class Snapshot:
         return events.about_pod(self.subjects, pod)
 
 
-def problems(scene: Snapshot) -> Iterator[Problem]:
-    """Yield every trouble that pods and warning events show now."""
-    for pod in scene.pods.values():
-        if scene.workload is None or scene.kind.is_current(scene.workload, pod):
-            yield from _of_pod(pod, scene)
-    for attempts in _in_vain(scene):
-        if len(attempts) > scene.grace.max_restarts:
-            yield _loop(attempts[-1], next(failures(attempts[-1])), len(attempts), scene)
-    # Times of events have whole seconds.
-    for event in (event for event in scene.warnings if events.seen(event) + 1 > scene.after):
-        cause = refusal(event, scene) or mount(event, scene)
+def problems(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield every problem that pods and warning events show now."""
+    for pod in snapshot.pods.values():
+        if snapshot.workload is None or snapshot.kind.is_current(snapshot.workload, pod):
+            yield from _of_pod(pod, snapshot)
+    for attempts in _failed_attempts(snapshot):
+        if len(attempts) > snapshot.grace.max_restarts:
+            yield _loop(attempts[-1], next(failures(attempts[-1])), len(attempts), snapshot)
+    # Event times have whole seconds.
+    for event in (event for event in snapshot.warnings if events.seen(event) + 1 > snapshot.after):
+        cause = refusal(event, snapshot) or mount(event, snapshot)
         if cause:
-            yield _problem(cause, scene.grace)
+            yield _problem(cause, snapshot.grace)
 
 
-def _in_vain(scene: Snapshot) -> Iterable[list[Document]]:
-    """Return for each role the pods that failed soon, each made after the one before it had ended.
+def _failed_attempts(snapshot: Snapshot) -> Iterable[list[Document]]:
+    """Return for each role the pods that failed early, each created after the end of the one before.
 
-    Ranks that fail together are no attempts: one may have taken the others along.
+    Ranks that fail together count once: the failure of one may end the others.
     """
     found: dict[str, list[Document]] = {}
-    # Of a server that is started again in new pods nobody else ever says that it is enough.
-    fallen = scene.failed_pods if scene.kind.serves else ()
-    ended = (pod for pod in scene.pods.values() if pod_view.phase(pod) == "Failed")
-    for pod in sorted((*fallen, *ended), key=pod_view.created):
+    # No controller gives up a server whose pods are replaced again and again.
+    deleted = snapshot.failed_pods if snapshot.kind.serves else ()
+    ended = (pod for pod in snapshot.pods.values() if pod_view.phase(pod) == "Failed")
+    for pod in sorted((*deleted, *ended), key=pod_view.created):
         ends = [ended_at(one) for one in failures(pod) if run_seconds(one) < _LOOP_SECONDS]
-        if ends and max(ends) >= scene.after:
-            attempts = found.setdefault(scene.kind.role(pod), [])
+        if ends and max(ends) >= snapshot.after:
+            attempts = found.setdefault(snapshot.kind.role(pod), [])
             if not attempts or pod_view.created(pod) >= max(map(ended_at, failures(attempts[-1]))):
                 attempts.append(pod)
     return found.values()
 
 
 def reported_failure(subject: str, verdict: Verdict, grace: GracePeriods) -> Iterator[Problem]:
-    """Yield the failure that the workload reports and may still take back."""
+    """Yield the failure that the workload reports but may still revoke."""
     if verdict.reason and not verdict.final:
         cause = Cause.of(verdict.reason, subject, verdict.message)
         yield Problem(key=f"doubt {verdict.reason}", grace=grace.failure, cause=cause)
 
 
 def _problem(cause: Cause, grace: GracePeriods) -> Problem:
-    """Return the suspicion of a cause that may go away; its key outlives a change of words."""
+    """Return the problem of a cause that may go away; its key does not change with the message."""
     kind = _GRACES.get(cause.reason) or _GRACES[cause.category]
-    # Whichever pod it is: they wait for the same nodes.
+    # One key for all unschedulable pods: they wait for the same nodes.
     subject = "" if cause.reason == "Unschedulable" else f" {cause.object}/{cause.container}"
     return Problem(key=f"{cause.category}{subject}", grace=getattr(grace, kind), cause=cause)
 
 
-def _of_pod(pod: Document, scene: Snapshot) -> Iterator[Problem]:
+def _of_pod(pod: Document, snapshot: Snapshot) -> Iterator[Problem]:
     subject = f"Pod/{pod_view.name(pod)}"
     message = pod_view.unschedulable(pod)
     if message:
         reason = patterns.reason_of(message, patterns.SCHEDULING, "Unschedulable")
-        yield _problem(Cause.of(reason, subject, message), scene.grace)
-    gone = None if scene.kind.serves else disruption_cause(pod, scene.about(pod))
-    if gone:
-        yield Problem(key=f"gone {subject}", grace=scene.grace.failure, cause=gone[0])
+        yield _problem(Cause.of(reason, subject, message), snapshot.grace)
+    disrupted = None if snapshot.kind.serves else disruption_cause(pod, snapshot.about(pod))
+    if disrupted:
+        yield Problem(key=f"gone {subject}", grace=snapshot.grace.failure, cause=disrupted[0])
     for container in pod_view.containers(pod):
-        yield from _of_container(pod, container, scene)
+        yield from _of_container(pod, container, snapshot)
 
 
-def _of_container(pod: Document, container: Container, scene: Snapshot) -> Iterator[Problem]:
-    waiting = cannot_start(pod, container, scene.about(pod))
+def _of_container(pod: Document, container: Container, snapshot: Snapshot) -> Iterator[Problem]:
+    waiting = cannot_start(pod, container, snapshot.about(pod))
     if waiting:
-        found = _problem(waiting, scene.grace)
+        found = _problem(waiting, snapshot.grace)
         yield replace(found, grace=0.0) if container.reason in _FINAL and found.grace < math.inf else found
-    if not container.ended or ended_at(container) < scene.after:
+    if not container.ended or ended_at(container) < snapshot.after:
         return
-    if container.ended.get("reason") == "OOMKilled" and _for_good(pod, scene.kind):
-        cause = termination_cause(pod, container, scene.about(pod))
+    if container.ended.get("reason") == "OOMKilled" and _is_final(pod, snapshot.kind):
+        cause = termination_cause(pod, container, snapshot.about(pod))
         yield Problem(key=f"oom {cause.object}/{container.name}", grace=0.0, cause=cause)
-    if container.restarts > scene.grace.max_restarts and _loops(container):
-        yield _loop(pod, container, container.restarts, scene)
+    if container.restarts > snapshot.grace.max_restarts and _is_crash_loop(container):
+        yield _loop(pod, container, container.restarts, snapshot)
 
 
 def cannot_start(pod: Document, container: Container, warnings: tuple[Document, ...]) -> Cause | None:
-    """Return why the kubelet cannot start a container, or `None` when it says nothing of the kind."""
+    """Return why the kubelet cannot start a container, or `None`."""
     category = lookup(container.reason).category
     if container.state != "waiting" or category not in ("image_pull", "configuration"):
         return None
-    said, reason = _BACKS_OFF.sub("", container.message), container.reason
+    message, reason = _BACKS_OFF.sub("", container.message), container.reason
     if category == "image_pull" and reason not in _FINAL:
-        # Older kubelets say only 'Back-off pulling image' after the first try.
-        heard = (str(event.get("message")) for event in warnings)
-        words = (said, *(text for text in heard if container.image in text))
-        known = ((patterns.reason_of(text, patterns.IMAGE, ""), text) for text in words)
-        reason, said = next((pair for pair in known if pair[0]), (reason, said))
-    return of_container(pod, container, reason, said or f"image {container.image}")
+        # Older kubelets report only 'Back-off pulling image' after the first try.
+        texts = (message, *(text for event in warnings if container.image in (text := str(event.get("message")))))
+        known = ((patterns.reason_of(text, patterns.IMAGE, ""), text) for text in texts)
+        reason, message = next((pair for pair in known if pair[0]), (reason, message))
+    return of_container(pod, container, reason, message or f"image {container.image}")
 
 
-def _for_good(pod: Document, kind: Kind) -> bool:
-    """Return whether nobody puts something in the place of a container that ran out of memory.
+def _is_final(pod: Document, kind: Kind) -> bool:
+    """Return whether a container that ran out of memory fails the step at once.
 
-    A server would run out of it again. An operator that notices failed pods starts them anew or says when it gives up.
+    A server would run out of memory again. An operator that watches failed pods replaces them or fails the workload.
     """
     return kind.serves or (not kind.replaces_failed_pods and pod["spec"].get("restartPolicy") == "Never")
 
 
-def _loop(pod: Document, container: Container, times: int, scene: Snapshot) -> Problem:
-    last = termination_cause(pod, container, scene.about(pod))
+def _loop(pod: Document, container: Container, times: int, snapshot: Snapshot) -> Problem:
+    last = termination_cause(pod, container, snapshot.about(pod))
     reason = "CrashLoop" if last.category in ("program", "workload") else last.reason
     cause = replace(last, reason=reason, message=f"It ended {times} times; the last time: {last.message}")
     return Problem(key=f"loop {cause.object}", grace=0.0, cause=cause)
 
 
-def _loops(container: Container) -> bool:
-    """Return whether it fails soon after each start; a server that ends well again and again is as bad."""
+def _is_crash_loop(container: Container) -> bool:
+    """Return whether it ends soon after each start, with an error or, in CrashLoopBackOff, without."""
     failed = bool(container.ended.get("exitCode")) or container.reason == "CrashLoopBackOff"
     return failed and run_seconds(container) < _LOOP_SECONDS
 
 
-def refusal(event: Document, scene: Snapshot) -> Cause | None:
-    """Return why the API server lets nobody create the pods, or the operator does not want to."""
-    about, own = event.get("involvedObject") or {}, str(event.get("reason"))
-    said = str(event.get("message") or "")
-    validation = lookup(own).category == "validation"
-    reason = own if validation else patterns.reason_of(said, patterns.REFUSED, own)
+def refusal(event: Document, snapshot: Snapshot) -> Cause | None:
+    """Return why the API server, or the operator, refuses to create the pods."""
+    about, event_reason = event.get("involvedObject") or {}, str(event.get("reason"))
+    message = str(event.get("message") or "")
+    validation = lookup(event_reason).category == "validation"
+    reason = event_reason if validation else patterns.reason_of(message, patterns.REFUSED, event_reason)
     if about.get("kind") == "Pod" or lookup(reason).category not in ("validation", "admission", "quota"):
         return None
-    if scene.pods and not validation:
+    if snapshot.pods and not validation:
         return None
-    # Two looks of an operator met: what one of them wanted to make, the other had made.
-    if said.endswith("already exists"):
+    # Two reconciliations of an operator created the same object at the same time.
+    if message.endswith("already exists"):
         return None
-    return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", said)
+    return Cause.of(reason, f"{about.get('kind')}/{about.get('name')}", message)
 
 
-def mount(event: Document, scene: Snapshot) -> Cause | None:
+def mount(event: Document, snapshot: Snapshot) -> Cause | None:
     """Return why a pod that waits for a volume does not get it."""
-    about, own = event.get("involvedObject") or {}, str(event.get("reason"))
-    pod = scene.pods.get(str(about.get("name")))
-    if own not in ("FailedMount", "FailedAttachVolume") or pod is None or pod_view.started(pod):
+    about, reason = event.get("involvedObject") or {}, str(event.get("reason"))
+    pod = snapshot.pods.get(str(about.get("name")))
+    if reason not in ("FailedMount", "FailedAttachVolume") or pod is None or pod_view.started(pod):
         return None
-    said = str(event.get("message") or "")
-    return Cause.of(patterns.reason_of(said, patterns.VOLUME, own), f"Pod/{pod_view.name(pod)}", said)
+    message = str(event.get("message") or "")
+    return Cause.of(patterns.reason_of(message, patterns.VOLUME, reason), f"Pod/{pod_view.name(pod)}", message)
 
 
 def not_ready(pods: Mapping[str, Document], warnings: Iterable[Document]) -> Cause | None:
-    """Return what the newest failed readiness probe said of a pod that runs, but does not serve."""
+    """Return the newest failed readiness probe of a pod that runs but is not ready."""
     for event in sorted(warnings, key=events.seen, reverse=True):
-        about, said = event.get("involvedObject") or {}, str(event.get("message") or "")
+        about, message = event.get("involvedObject") or {}, str(event.get("message") or "")
         pod = pods.get(str(about.get("name")))
-        if event.get("reason") == "Unhealthy" and said.startswith("Readiness") and pod and pod_view.unready(pod):
+        if event.get("reason") == "Unhealthy" and message.startswith("Readiness") and pod and pod_view.unready(pod):
             container = str(about.get("fieldPath") or "").partition("{")[2].rstrip("}")
-            return Cause.of("ReadinessProbeFailed", f"Pod/{about['name']}", said, container=container)
+            return Cause.of("ReadinessProbeFailed", f"Pod/{about['name']}", message, container=container)
     return None

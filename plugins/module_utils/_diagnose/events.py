@@ -14,10 +14,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import
 
 
 def is_ours(entry: Document, *, kind: Kind, name: str, workload: Document | None, pods: Container[str]) -> bool | None:
-    """Return whether a warning is about the workload, its pods or what stands between; `None` while nobody can tell.
+    """Return whether a warning is about the workload, its pods or objects between; `None` while unknown.
 
-    Events of an earlier workload of the same name live for an hour, and those of another run whose name merely begins
-    like ours for as long: neither may end this step.
+    Events exist for an hour. Those of an earlier workload of the same name, and those of another run whose name has
+    ours as a prefix, must not end this step.
     """
     if entry.get("type") != "Warning":
         return False
@@ -36,7 +36,7 @@ def is_ours(entry: Document, *, kind: Kind, name: str, workload: Document | None
 
 
 def identify(entry: Document) -> str:
-    """Return what tells one warning from another; a repetition is the same."""
+    """Return a key of the warning; its repetitions have the same key."""
     about = entry.get("involvedObject") or {}
     return f"{about.get('kind')}/{about.get('name')} {entry.get('reason')} {entry.get('message')}"
 
@@ -49,7 +49,7 @@ def line(entry: Document) -> str:
 
 
 def by_subject(entries: Iterable[Document]) -> dict[str, tuple[Document, ...]]:
-    """Return events by what they are about, as `Kind/name`."""
+    """Return events by the object they are about, as `Kind/name`."""
     found: dict[str, list[Document]] = {}
     for entry in entries:
         about = entry.get("involvedObject") or {}
@@ -64,7 +64,7 @@ def about_pod(subjects: Mapping[str, tuple[Document, ...]], pod: Document) -> tu
 
 
 def seen(entry: Document) -> float:
-    """Return when the event was seen last, in seconds since the epoch; 0 when nobody said."""
+    """Return when the event was seen last, in seconds since the epoch; 0 when unknown."""
     stamp = entry.get("lastTimestamp") or entry.get("eventTime") or entry["metadata"].get("creationTimestamp")
     return from_iso(stamp) if stamp else 0.0
 

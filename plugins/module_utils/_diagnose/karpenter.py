@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What Karpenter does about pods that have no node: which nodes are on their way, and why they are not there.
+"""What Karpenter does for pods that have no node: which nodes it launches, or why it launches none.
 
 Source: kubernetes-sigs/karpenter pkg/apis/v1/nodeclaim_status.go (conditions), pkg/controllers/nodeclaim/lifecycle
 (their reasons and the events of a failed launch), pkg/controllers/provisioning/scheduling/events.go.
@@ -17,60 +17,60 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import condition, is_true
 
 API_VERSION, PLURAL = "karpenter.sh/v1", "nodeclaims"
-# Of Karpenter 0.32 to 0.37, with the same conditions.
+# Karpenter 0.32 to 0.37, with the same conditions.
 OLDER = ("karpenter.sh/v1beta1",)
-# What a node goes through, and what it is until then.
+# The conditions of a NodeClaim in their order, and the text while each is missing.
 _STAGES = (
     ("Launched", "is being launched"),
     ("Registered", "is launched, but has not joined the cluster"),
     ("Initialized", "has joined the cluster, but is not initialized"),
 )
-# Reasons of a stage that say only that it has not come yet.
+# Reasons that only say that the condition is not reached yet.
 _ORDINARY = ("AwaitingReconciliation", "NotLaunched", "NodeNotFound", "")
 _SHOWN = 300
-# Seconds before the pods were created in which a launch must have failed to be about nodes of their kind; events live
-# for an hour, and a failure is told at most every two minutes.
+# Launches that failed earlier than this before the pods were created were for others. Events exist for an hour, and
+# Karpenter reports a failure at most every two minutes.
 _RECENT = 300.0
 
 
-def explain(pods: Sequence[Document], around: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
-    """Yield a sentence about the nodes that Karpenter brings for `pods`, or about why it brings none."""
-    claims = [claim for claim in around if claim["kind"] == "NodeClaim" and _comes(claim) and _fits(claim, pods)]
+def explain(pods: Sequence[Document], context: Sequence[Document], warnings: Sequence[Document]) -> Iterator[str]:
+    """Yield a sentence about the nodes that Karpenter launches for `pods`, or why it launches none."""
+    claims = [claim for claim in context if claim["kind"] == "NodeClaim" and _is_starting(claim) and _fits(claim, pods)]
     if claims:
         first, more = claims[0], len(claims) - 1
         others = f" (and {more} more node{'s' if more > 1 else ''})" if more else ""
         yield f"Karpenter brings node {_named(first)}{others}: it {_stage(first)}"
         return
-    said = [*_launches(pods, around), *_schedulings(warnings)]
-    if said:
-        # Launches may have been for others: of two that are as new, what is said about our own pods counts.
-        yield max(said)[-1]
+    failures = [*_failed_launches(pods, context), *_failed_schedulings(warnings)]
+    if failures:
+        # A launch may be for other pods: an equally new event about our own pods takes precedence.
+        yield max(failures)[-1]
 
 
-def _launches(pods: Sequence[Document], around: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
-    """Yield when a launch failed that may have been for `pods`, and a sentence about it."""
+def _failed_launches(pods: Sequence[Document], context: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
+    """Yield for each failed launch that may be for `pods` its time, precedence and sentence."""
     since = min(map(pod_view.created, pods)) - _RECENT
-    for event in around:
+    for event in context:
         about = event["involvedObject"].get("kind") if event["kind"] == "Event" else ""
         if about == "NodeClaim" and events.seen(event) >= since:
             why = f"{event.get('reason')}: {str(event.get('message'))[:_SHOWN]}"
             yield events.seen(event), 0, f"Karpenter got no node: {why}"
 
 
-def _schedulings(warnings: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
-    """Yield when no node could be had for one of our pods, and a sentence about it."""
+def _failed_schedulings(warnings: Sequence[Document]) -> Iterator[tuple[float, int, str]]:
+    """Yield the same for each of our pods that fits no NodePool."""
     for event in warnings:
-        said = str(event.get("message") or "")
-        if event.get("reason") == "FailedScheduling" and said.startswith("Failed to schedule pod"):
-            yield events.seen(event), 1, f"Karpenter brings no node: {said.partition(', ')[2][:_SHOWN]}"
+        message = str(event.get("message") or "")
+        if event.get("reason") == "FailedScheduling" and message.startswith("Failed to schedule pod"):
+            yield events.seen(event), 1, f"Karpenter brings no node: {message.partition(', ')[2][:_SHOWN]}"
 
 
-def _comes(claim: Document) -> bool:
+def _is_starting(claim: Document) -> bool:
     return not is_true(claim, "Initialized") and not claim["metadata"].get("deletionTimestamp")
 
 
 def _fits(claim: Document, pods: Sequence[Document]) -> bool:
-    """Return whether the node is for pods that ask for the same devices as one of ours; others' nodes come, too."""
+    """Return whether the node is for pods with the same devices as one of ours."""
     asked = (claim["spec"].get("resources") or {}).get("requests") or {}
     devices = {key for key in asked if "/" in key}
     return any({key for key in pod_view.requests(pod) if "/" in key} <= devices for pod in pods)
@@ -84,9 +84,9 @@ def _named(claim: Document) -> str:
 
 
 def _stage(claim: Document) -> str:
-    for kind, words in _STAGES:
+    for kind, text in _STAGES:
         if not is_true(claim, kind):
             found = condition(claim, kind) or {}
-            said = str(found.get("message") or "") if found.get("reason") not in _ORDINARY else ""
-            return f"{words}: {said[:_SHOWN]}" if said else words
+            message = str(found.get("message") or "") if found.get("reason") not in _ORDINARY else ""
+            return f"{text}: {message[:_SHOWN]}" if message else text
     return "is ready"

@@ -3,8 +3,8 @@
 
 """Which rank a launcher names when it gives up.
 
-A rank of an MPIJob is a process that sshd started in a worker. Its pod goes on when it ends, and Kubernetes sees only
-the launcher fail; which rank was the first is in mpirun's own words, or in those of torchrun, at the end of the log.
+A rank of an MPIJob is a process that sshd starts in a worker. When it ends, its pod goes on, and Kubernetes sees only
+the launcher fail. The output of mpirun or torchrun at the end of the log names the rank that failed first.
 
 Sources: Open MPI 4.1 orte/tools/orterun/help-orterun.txt and ompi/mca/rte/orte/help-mpi-api.txt, PRRTE 3.0
 src/docs/show-help-files; Hydra of MPICH 4 and Intel MPI 2021, as their users report it; PyTorch 2
@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause, sentence
 
-# Whitespace is one space each. What a launcher says of the first failure comes before what it says of its own end.
+# Whitespace in the log is reduced to single spaces. The message about the first failure comes before the others.
 _ROWS = [
     (name, re.compile(pattern))
     for name, pattern in (
@@ -52,9 +52,9 @@ _ROWS = [
         ),
     )
 ]
-# A pod's name, or that of a host, is the first part of its name in the DNS; an address has no such part.
+# The first label of a DNS name is the name of the pod or host; an address has none.
 _HOST = re.compile(r"^([a-z][^.]*)\..*")
-# By the group that was found.
+# By the group that matched.
 _HOW = {
     "abort": "called MPI_Abort with code {abort}",
     "code": "was the first to fail, with exit code {code}",
@@ -66,17 +66,17 @@ _HOW = {
 
 def with_rank(cause: Cause) -> Cause:
     """Return the cause with the rank that the end of its log names, if its program ended by itself."""
-    said = first_failure(cause.log_tail) if cause.category == "program" else ""
-    return replace(cause, message=f"{cause.message} {sentence(said)}") if said else cause
+    failure = first_failure(cause.log_tail) if cause.category == "program" else ""
+    return replace(cause, message=f"{cause.message} {sentence(failure)}") if failure else cause
 
 
 def first_failure(lines: Sequence[str]) -> str:
-    """Return what the launcher says of the process that failed first, empty when it names none."""
+    """Return a sentence about the process that the launcher names as the first to fail; empty when it names none."""
     text = " ".join(" ".join(lines).split())
     for name, pattern in _ROWS:
         if found := pattern.search(text):
             groups = {key: _HOST.sub(r"\1", value) for key, value in found.groupdict().items() if value}
-            how = next(words for key, words in _HOW.items() if key in groups).format(**groups)
+            how = next(text for key, text in _HOW.items() if key in groups).format(**groups)
             if "lost" in groups:
                 return f"{name} {how}"
             who = f"rank {groups['rank']}" if "rank" in groups else "a process"

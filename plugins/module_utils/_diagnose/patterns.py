@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the words of kubelet, scheduler and API server mean: rows of a pattern and the reason it tells of.
+"""Patterns: the reasons behind messages of kubelet, scheduler and API server.
 
-Kubernetes has one reason for very different troubles (`ErrImagePull`, `FailedCreate`); only its text tells them apart.
+Kubernetes has one reason for different problems (`ErrImagePull`, `FailedCreate`); only the message distinguishes them.
 Sources: containerd core/remotes/docker, kubernetes pkg/kubelet/images, pkg/volume/util/operationexecutor,
 pkg/controller/volume/attachdetach; apiserver pkg/admission/plugin/{resourcequota,webhook}; pod-security-admission.
 """

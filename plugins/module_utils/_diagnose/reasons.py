@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Every reason a cause can have: its category, for machines, and the remedy, for people.
+"""Every reason of a cause, with its category and remedy.
 
-A reason is Kubernetes' own word where it has one. Categories are few and stable: `retry_on` and dashboards build on
-them. Reasons that an operator made up are not listed; they are of category `workload`.
+Reasons are those of Kubernetes where it has one. Categories are few and stable: `retry_on` and dashboards depend on
+them. An operator's own reasons are not listed; their category is `workload`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Category = t.Literal[
 
 
 class Reason(t.NamedTuple):
-    """What a reason belongs to, and what to do about it."""
+    """The category of a reason, and its remedy."""
 
     category: Category
     remedy: str
@@ -58,7 +58,7 @@ REASONS: Mapping[str, Reason] = {
     "NodeLost": Reason("node_lost", f"{_AGAIN}; if it happens often, look at the node's events and its kubelet."),
     "NodeShutdown": Reason("node_lost", f"{_AGAIN}."),
     "SpotInterrupted": Reason("node_lost", f"{_AGAIN}; on-demand capacity is not interrupted."),
-    # Somebody took the pod off its node.
+    # The pod was evicted or preempted.
     "Evicted": Reason("evicted", "Request what it uses (resources.requests, ephemeral-storage), or use larger nodes."),
     "EvictionByEvictionAPI": Reason(
         "evicted",
@@ -90,7 +90,7 @@ REASONS: Mapping[str, Reason] = {
     "ImagePullBackOff": Reason("image_pull", _PULL),
     "ImageInspectError": Reason("image_pull", _PULL),
     "SignatureValidationFailed": Reason("image_pull", "Sign the image, or correct the policy of the nodes."),
-    # A container that cannot be made.
+    # Containers that cannot be created.
     "CreateContainerConfigError": Reason("configuration", _CONFIG),
     "CreateContainerError": Reason("configuration", _RUNTIME),
     "RunContainerError": Reason("configuration", _RUNTIME),
@@ -158,14 +158,16 @@ REASONS: Mapping[str, Reason] = {
         "then, or raise 'no_output_timeout'.",
     ),
     # From outside.
-    "LockLost": Reason("interrupted", "Follow it there; if nobody does, the same command goes on."),
-    "Deleted": Reason("interrupted", "Run the same command again to start anew."),
+    "LockLost": Reason(
+        "interrupted", "Follow it there; if that controller stops, run the same command again to go on."
+    ),
+    "Deleted": Reason("interrupted", "Run the same command again to start from the beginning."),
     "PodDeleted": Reason("interrupted", f"{_AGAIN}; find out who deleted it (audit log)."),
-    "Cancelled": Reason("interrupted", "Run it again to start anew."),
+    "Cancelled": Reason("interrupted", "Run it again to start from the beginning."),
     "StoppedBefore": Reason("interrupted", "Run it again to go on."),
 }
 
 
 def lookup(reason: str) -> Reason:
-    """Return the row of a reason; an operator's own words are about the workload."""
+    """Return the row of a reason; an operator's own reasons have the category `workload`."""
     return REASONS.get(reason, OTHER)

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which death among the pods of a failed workload is the root cause, and which are its consequences.
+"""Root cause: which termination among the pods of a failed workload caused the others.
 
-What happened first is to blame; clocks differ and times have whole seconds, so of what happened together the kind
-decides: a lost node rather than the out-of-memory kill on it, that rather than the broken pipe of another rank, and
-that rather than those who were killed because of it.
+The first termination is the root cause. Clocks differ and times have whole seconds, so among simultaneous terminations
+the category decides: a lost node before an out-of-memory kill on it, that before the broken pipe of another rank, and
+that before ranks that were killed because of it.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
 
-# Of what happened at the same time, the earlier in this list is to blame.
+# Among simultaneous terminations, the first category of this list is the root cause.
 _RANKS: tuple[Category, ...] = (
     *("node_lost", "evicted", "preempted", "memory", "configuration", "init", "probe", "program", "sidecar"),
     *("workload", "interrupted"),
 )
-# Seconds by which the evidence of a trouble may come after what others suffer from it: a silent node is declared lost
-# after 50 s (kube-controller-manager --node-monitor-grace-period), and clocks of nodes differ a little.
-_LATE: Mapping[Category, float] = {"node_lost": 60.0, "memory": 2.0}
-# Of what was overcome (restarted, replaced), only what lies this shortly before the failure can have led to it.
+# Seconds by which a cause may be reported after its consequences: a silent node is declared lost after 50 s
+# (kube-controller-manager --node-monitor-grace-period), and the clocks of nodes differ a little.
+_REPORT_DELAY: Mapping[Category, float] = {"node_lost": 60.0, "memory": 2.0}
+# A failure that was recovered (restarted, replaced) can be the cause only this many seconds before the final one.
 _RELATED = 60.0
-# A container that ended this many seconds before its pod was taken off its node did not end because of it.
+# A container that ended this many seconds before the disruption of its pod did not end because of it.
 _SETTLED = 5.0
 
 
 class _Termination(t.NamedTuple):
-    """`standing` means that nothing was put in its place; a `hint` alone explains no failure.
+    """One termination. `standing`: it was not replaced. A `hint` alone explains no failure.
 
-    `began` is when what died had begun, 0 for a whole pod.
+    `onset` is when it happened; `began` when the container started, 0 for a whole pod.
     """
 
     onset: float
@@ -58,8 +58,8 @@ class _Termination(t.NamedTuple):
 
     @property
     def seen(self) -> float:
-        """When its evidence came."""
-        return self.onset + _LATE.get(self.cause.category, 0.0)
+        """When it was reported."""
+        return self.onset + _REPORT_DELAY.get(self.cause.category, 0.0)
 
     @property
     def order(self) -> tuple[t.Any, ...]:
@@ -71,7 +71,7 @@ class _Termination(t.NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Consequences:
-    """What is left of a failed workload: every pod ever seen, warnings about them and their nodes, and these nodes."""
+    """What a failed workload leaves: every pod seen, the warnings about pods and nodes, and the nodes."""
 
     kind: Kind
     workload: Document | None
@@ -81,7 +81,7 @@ class Consequences:
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Document, ...]]:
-        """The warnings by what they are about."""
+        """The warnings by the object they are about."""
         return events.by_subject(self.warnings)
 
     @cached_property
@@ -94,39 +94,36 @@ class Consequences:
         return found
 
     def replaced(self, pod: Document, at: float | None) -> bool:
-        """Return whether another pod took its role after it had ended."""
+        """Return whether a pod of the same role was created after its end."""
         return at is not None and self.newest[self.kind.role(pod)] > max(at, pod_view.created(pod))
 
 
 def root_cause(left: Consequences) -> Cause | None:
-    """Return what the failure of the workload began with, or `None` when no pod explains it."""
-    found = [death for pod in left.pods.values() for death in _terminations(pod, left)]
-    real = [death for death in found if not death.hint]
-    standing = [death for death in real if death.standing] or real
+    """Return the cause of the first relevant termination, or `None` when no pod explains the failure."""
+    found = [one for pod in left.pods.values() for one in _terminations(pod, left)]
+    real = [one for one in found if not one.hint]
+    standing = [one for one in real if one.standing] or real
     if not standing:
         return None
-    first = min(standing, key=lambda death: death.onset)
-    # No standing one was seen before its onset; comparing all of a thousand with all would take long. What was overcome
-    # before the failed program began did it no harm.
+    first = min(standing, key=lambda one: one.onset)
+    # A failure that was recovered before the failed program started is unrelated.
     since = max(first.onset - _RELATED, first.began)
-    related = [death for death in found if death.standing or since <= death.seen]
-    return min(related, key=lambda death: death.order).cause
+    related = [one for one in found if one.standing or since <= one.seen]
+    return min(related, key=lambda one: one.order).cause
 
 
 def deletion(left: Consequences) -> Cause | None:
-    """Return which pod somebody deleted first, for a failure that nothing else explains."""
-    hints = [
-        death for pod in left.pods.values() if any(failures(pod)) for death in _terminations(pod, left) if death.hint
-    ]
-    return min(hints, key=lambda death: death.order).cause if hints else None
+    """Return the first deletion of a pod, for a failure that nothing else explains."""
+    hints = [one for pod in left.pods.values() if any(failures(pod)) for one in _terminations(pod, left) if one.hint]
+    return min(hints, key=lambda one: one.order).cause if hints else None
 
 
 def _terminations(pod: Document, left: Consequences) -> Iterator[_Termination]:
     leads = left.workload is not None and left.kind.leads(left.workload, pod)
     warnings = events.about_pod(left.subjects, pod)
-    whole = disruption_cause(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
-    if whole and not _over_before(pod, whole[1]):
-        cause, at = whole
+    disrupted = disruption_cause(pod, warnings, left.nodes.get(pod_view.node(pod) or ""))
+    if disrupted and not _failed_before(pod, disrupted[1]):
+        cause, at = disrupted
         yield _Termination(_onset(cause, at, pod), cause, not left.replaced(pod, at), leads)
         return
     deleted = pod_view.deleted_since(pod)
@@ -136,21 +133,20 @@ def _terminations(pod: Document, left: Consequences) -> Iterator[_Termination]:
             continue
         cause = termination_cause(pod, container, warnings)
         standing = container.state != "running" and container.exit_code != 0 and not left.replaced(pod, at)
-        yield _Termination(
-            at - _LATE.get(cause.category, 0.0), cause, standing, leads, began=at - run_seconds(container)
-        )
-    # An operator deletes pods after a failure; one that was deleted before may have led to it.
+        onset, began = at - _REPORT_DELAY.get(cause.category, 0.0), at - run_seconds(container)
+        yield _Termination(onset, cause, standing, leads, began=began)
+    # Operators delete pods after a failure; a deletion before it may be the cause.
     if deleted is not None and not left.kind.serves:
         cause = Cause.of("PodDeleted", f"Pod/{pod_view.name(pod)}", "somebody deleted it")
         yield _Termination(deleted, cause, standing=False, leads=leads, hint=True)
 
 
 def _onset(cause: Cause, at: float | None, pod: Document) -> float:
-    # A pod without any date is one of a node that told nothing any more.
+    # Without any time, the node of the pod was silent.
     known = at if at is not None else min((ended_at(one) for one in failures(pod)), default=0.0)
-    return known - _LATE.get(cause.category, 0.0)
+    return known - _REPORT_DELAY.get(cause.category, 0.0)
 
 
-def _over_before(pod: Document, at: float | None) -> bool:
-    """Return whether it had failed by itself when it was taken off its node, as orphaned and drained pods had."""
+def _failed_before(pod: Document, at: float | None) -> bool:
+    """Return whether a container of the pod had failed before the disruption at `at`."""
     return at is not None and any(ended_at(one) < at - _SETTLED for one in failures(pod))

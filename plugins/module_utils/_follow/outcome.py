@@ -46,13 +46,10 @@ def _ending(state: State, change: Change, rules: Rules) -> Ending | None:
         return taken_over(subject, change.holder)
     # The status of the workload takes precedence over a problem of one of its pods.
     at = change.at if state.deleted_at is None else state.deleted_at
-    if (
-        state.verdict.final
-        and at - state.verdict_since >= state.verdict.settle_seconds
-        and not _awaits_nodes(state, at, rules)
-    ):
-        if state.verdict.state in ("succeeded", "ready"):
-            return Ending(outcome=state.verdict.state, note=state.verdict.message)
+    verdict, settled = state.verdict, at - state.verdict_since >= state.verdict.settle_seconds
+    if verdict.final and settled and not _awaits_nodes(state, at, rules):
+        if verdict.state in ("succeeded", "ready"):
+            return Ending(outcome=verdict.state, note=verdict.message)
         return _failure(state, rules)
     if state.deleted_at is not None:
         return _deleted(subject, unfinished(state.live.values()), change.at - state.deleted_at)

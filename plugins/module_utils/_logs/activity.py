@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the containers write, for whoever only needs to know that they do, and how far they are: looked at by ticks."""
+"""Log activity: the newest lines of the containers; they show the reducer that a step writes, and its progress."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections import deque
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 
-# Lines of the leader that are searched for progress at a tick, and as much of each as a pattern may look at.
-_KEPT = 1000
+# Lines of the leader that a tick searches for progress, and the characters of each.
+_MAX_LINES = 1000
 _WIDTH = 2000
-# Of which others the last that is not empty is wanted.
-_LAST = 20
+# Lines of other containers, to find the last one that is not empty.
+_LAST_LINES = 20
 Stamped = tuple[bytes, bytes]
 
 
 class Written(t.NamedTuple):
-    """What containers wrote since the last look: last of all `pod`'s `line`.
+    """What containers wrote since the last call; the last one was `line` of `pod`.
 
-    `lines` are the newest of the leader's, each with the moment its node noted; empty where nobody looks for progress.
+    `lines` are the leader's newest lines with their time stamps; empty when the step has no progress pattern.
     """
 
     pod: str
@@ -31,24 +31,24 @@ class Written(t.NamedTuple):
 
 
 class Activity:
-    """A bounded hand-over of the newest lines from the log threads to the thread that reduces."""
+    """A bounded queue of the newest lines, from the log threads to the thread of the reducer."""
 
     def __init__(self, *, progress: bool) -> None:
         self._lock = threading.Lock()
-        self._lines: deque[Stamped] = deque(maxlen=_KEPT if progress else 0)
+        self._lines: deque[Stamped] = deque(maxlen=_MAX_LINES if progress else 0)
         self._last: tuple[str, bytes] | None = None
 
     def wanted(self, *, leads: bool) -> int:
-        """Return how many of the newest lines are worth offering."""
-        return (self._lines.maxlen if leads else 0) or _LAST
+        """Return how many of the newest lines to offer."""
+        return (self._lines.maxlen if leads else 0) or _LAST_LINES
 
     def offer(self, pod: str, lines: list[Stamped], *, leads: bool) -> None:
-        """Take the newest of `lines`, each with the stamp of its node."""
+        """Take the newest of `lines`, each with its time stamp."""
         with self._lock:
-            # The words before the end of a program are often empty lines.
-            self._last = (pod, next((text for _, text in reversed(lines[-_KEPT:]) if text.strip()), lines[-1][1]))
+            # The last lines of a program are often empty.
+            self._last = (pod, next((text for _, text in reversed(lines[-_MAX_LINES:]) if text.strip()), lines[-1][1]))
             if leads and self._lines.maxlen:
-                self._lines.extend((stamp, text[-_WIDTH:]) for stamp, text in lines[-_KEPT:])
+                self._lines.extend((stamp, text[-_WIDTH:]) for stamp, text in lines[-_MAX_LINES:])
 
     def take(self, at: float) -> Written | None:
         """Return what was written since the last call, or `None`."""
@@ -59,12 +59,12 @@ class Activity:
         if last is None:
             return None
         pod, line = last
-        found = tuple((_moment(stamp, at), text.decode(errors="replace")) for stamp, text in lines)
+        found = tuple((_time(stamp, at), text.decode(errors="replace")) for stamp, text in lines)
         return Written(pod=pod, line=line[:_WIDTH].decode(errors="replace"), lines=found)
 
 
-def _moment(stamp: bytes, at: float) -> float:
-    """Return when a line was written; what carries no stamp was written now."""
+def _time(stamp: bytes, at: float) -> float:
+    """Return when a line was written; without a stamp, `at`."""
     try:
         return from_iso(stamp.decode())
     except ValueError:

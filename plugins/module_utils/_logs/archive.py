@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One archived log: written as it is read, and behind what was read while it cannot be written.
+"""The archive of one log: written as it is read, and behind the reader while it cannot be written.
 
-Nothing is held in memory meanwhile: what is not archived is read again from the kubelet when there is room. What the
-kubelet has rotated away by then is counted.
+Lines that cannot be written are not held in memory. They are read again from the kubelet once the disk has room; lines
+that the kubelet has rotated away by then are counted.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.offsets import Off
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogStore
 from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import Position, Text
 
-# As many bytes must fit for a log that could not be written to be read again.
-_ROOM = 4096
+# Bytes that must fit on the disk before a log that could not be written is read again.
+_MIN_FREE = 4096
 
 
 class Archive:
-    """The archive of one log; `position` is how far it is whole.
+    """The archive of one log, complete up to `position`.
 
-    `ahead` is how far the log was read beyond that: with all lines that were ever read, and the size they would have.
+    `ahead` is how far the log was read beyond that: it counts all lines read, and the size they would have.
     """
 
     def __init__(self, file: Path, uid: str, log_store: LogStore) -> None:
@@ -38,28 +38,28 @@ class Archive:
         self._offset = Offset(file, uid, log_store.open)
         self.position = Position()
         self.ahead: Position | None = None
-        # Lines that are in no archive, and their bytes: the kubelet had rotated them away.
+        # Lines and bytes that the kubelet rotated away before they were archived.
         self.lost: tuple[int, int] = (0, 0)
         self._why = ""
         self._begun = False
         self._stream: t.BinaryIO | None = None
-        # How far it is known to be on disk, not only in memory.
+        # How far it is synced to the disk.
         self._synced = Position()
 
     @property
     def blocked(self) -> bool:
-        """Whether the log was read further than it could be written."""
+        """Whether the log was read further than it can be written."""
         return self.ahead is not None and self._stream is None
 
     @property
     def shown_until(self) -> float:
-        """Up to which stamp, in seconds since the epoch, lines are not new; 0 when all are."""
+        """The stamp, in seconds since the epoch, up to which lines were printed before; 0 for none."""
         stamp = self.ahead.stamp if self.ahead else b""
         return max(self._log_store.shown_until, from_iso(stamp.decode()) if stamp else 0.0)
 
     @property
     def gap(self) -> str:
-        """What is missing although it was read."""
+        """What was read but is missing, and why."""
         lines, size = self.lost
         if self.ahead:
             lines, size = lines + self.ahead.lines - self.position.lines, size + self.ahead.size - self.position.size
@@ -70,14 +70,14 @@ class Archive:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Position]:
-        """Take what is added until the end of the block, which is to be read from the position that is yielded.
+        """Open the archive for `add`, and yield the position from which to read the log.
 
-        While the file cannot be written that is how far the log was read.
+        While the file cannot be written, that is how far the log was read.
         """
         stack = contextlib.ExitStack()
         try:
             if self.ahead:
-                self._try()
+                self._check_writable()
             self._stream = self._open(stack)
             self._catch_up(self.position.lines, self.position.size)
         except StorageError as error:
@@ -93,9 +93,9 @@ class Archive:
                 self._fail(error)
 
     def add(self, text: Text, position: Position) -> bool:
-        """Append `text`, with which the log is read to `position`.
+        """Append `text`, which ends at `position`, and return whether to read on.
 
-        Return whether to read on: what was read before, and cannot be written this time either, need not be read now.
+        Reading stops when text that was read before cannot be written again.
         """
         if self._stream is None:
             self.ahead = position
@@ -116,14 +116,14 @@ class Archive:
         return True
 
     def finish(self) -> bool:
-        """Return whether all that was read is on disk, where the block of `opened` has come to the end of the log."""
+        """Sync the file at the end of the log, and return whether all that was read is on disk."""
         if self._stream is None:
             return False
         try:
             with writing(self.file):
                 _sync(self._stream.fileno())
         except StorageError as error:
-            # What is in memory is lost with that: it is read again.
+            # Unsynced data may be lost: it is read again.
             self._stream, self.ahead, self.position = None, self.ahead or self.position, self._synced
             self._fail(error)
             return False
@@ -133,12 +133,12 @@ class Archive:
         return True
 
     def forget(self) -> None:
-        """Forget how far it is: it is whole, or will not be."""
+        """Remove the offset: the archive is complete, or will never be."""
         with contextlib.suppress(OSError):
             self._offset.remove()
 
     def tail(self, size: int) -> tuple[bytes, bool]:
-        """Return up to `size` of its last bytes, and whether there are others before them."""
+        """Return up to `size` of its last bytes, and whether there are bytes before them."""
         start = max(0, self.position.size - size)
         try:
             with self.file.open("rb") as archive:
@@ -147,11 +147,11 @@ class Archive:
         except OSError:
             return b"", False
 
-    def _try(self) -> None:
-        """Make sure that more can be written.
+    def _check_writable(self) -> None:
+        """Write some bytes and remove them.
 
         Raises:
-            StorageError: it cannot.
+            StorageError: the disk is full or fails.
         """
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ class Archive:
             with os.fdopen(descriptor, "r+b", buffering=0) as file:
                 size = os.fstat(descriptor).st_size
                 try:
-                    if os.pwrite(descriptor, bytes(_ROOM), size) < _ROOM:
+                    if os.pwrite(descriptor, bytes(_MIN_FREE), size) < _MIN_FREE:
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 finally:
                     file.truncate(size)
@@ -174,7 +174,7 @@ class Archive:
         return stream
 
     def _begin(self) -> None:
-        """Make the file, once, or again after somebody removed it or a part of it."""
+        """Create the file, also after it was removed or truncated."""
         if self._begun and self.file.exists() and self.file.stat().st_size >= self.position.size:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -191,12 +191,12 @@ class Archive:
         self._log_store.storage.failed(self.file, error)
 
     def _catch_up(self, lines: int, size: int) -> None:
-        """Learn that of what was read before `lines` are archived, with that `size`, when these are all of them."""
+        """Settle with `lines` and `size` when the archive has caught up with what was read."""
         if self.ahead is not None and (self.position.stamp, self.position.same) >= (self.ahead.stamp, self.ahead.same):
             self._settle(lines, size)
 
     def _settle(self, lines: int, size: int) -> None:
-        """Count what was read but is not archived: of what was read, these `lines` are."""
+        """Count what was read but not archived: `lines` of `size` bytes are archived."""
         ahead, self.ahead = t.cast(Position, self.ahead), None
         if ahead.lines > lines:
             self.lost = (self.lost[0] + ahead.lines - lines, self.lost[1] + max(0, ahead.size - size))
@@ -207,6 +207,6 @@ def _sync(descriptor: int) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems of user space have no such thing.
+        # Some FUSE file systems do not implement it.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
             raise

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Log lines on their way to the terminal: capped, so that a job that floods its log is never slowed by the screen."""
+"""The console: log lines for the terminal, limited so that printing never slows the reading of logs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import NOTES
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped
 
-# Whose lines are printed; everyone's are kept.
+# Whose lines are printed; all lines are archived.
 Shown = t.Literal["leader", "all", "none"]
-# Lines held for the next look of the printer (every tenth of a second); what comes beyond is counted, not shown.
+# Lines held until the next print (every 0.1 s); further lines are counted, not printed.
 HELD = 200
-# Of which a rank has this many even when all others flood.
-_FAIR = 4
+# The least number of these lines for each rank.
+_MIN_SHARE = 4
 _WIDTH = 2000
 
 
 class Console:
-    """A bounded hand-over of lines from the log threads to the thread that prints.
+    """A bounded queue of lines, from the log threads to the thread that prints.
 
-    `wake` is called once when there is something to print, and again only after `drain`.
+    `wake` is called once when there are lines, and again only after `drain`.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -34,13 +34,13 @@ class Console:
         self._lines: deque[tuple[str, bytes]] = deque()
         self._notes: dict[str, bool] = {}
         self._taken: Counter[str] = Counter()
-        # Who had something to say before the last look.
+        # The sources of the lines before the last `drain`.
         self._before: frozenset[str] = frozenset()
         self._dropped = 0
         self._awake = False
 
     def offer(self, source: str, block: bytes) -> None:
-        """Take as many lines of `block` as there is room for and count the rest."""
+        """Take as many lines of `block` as fit, and count the rest."""
         if not block:
             return
         count = block.count(b"\n") + (not block.endswith(b"\n"))
@@ -54,12 +54,12 @@ class Console:
             self._wake()
 
     def note(self, line: str) -> None:
-        """Take a line of ours; it is shown once, however often it is told."""
+        """Take a line of the engine; it is printed only once."""
         with self._lock:
             if line in self._notes or len(self._notes) > NOTES:
                 return
             if len(self._notes) == NOTES:
-                line = f"there is more to be said of the logs than {NOTES} lines"
+                line = f"there are more than {NOTES} lines about the logs; no more are printed"
             self._notes[line] = False
             wake, self._awake = not self._awake, True
         if wake:
@@ -67,12 +67,12 @@ class Console:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """All lines of ours so far."""
+        """All lines of the engine so far."""
         with self._lock:
             return tuple(self._notes)
 
     def drain(self) -> Iterator[str]:
-        """Yield what is held, how many lines were not shown, and our own lines."""
+        """Yield the held lines, how many lines were dropped, and the lines of the engine."""
         with self._lock:
             lines, dropped = list(self._lines), self._dropped
             notes = [line for line, shown in self._notes.items() if not shown]
@@ -88,7 +88,7 @@ class Console:
         yield from notes
 
     def _room(self, source: str) -> int:
-        """Return how many lines `source` may still add: all that fit while it is alone, else its share."""
+        """Return how many lines `source` may still add: all that fit while it is the only source, else its share."""
         sources = len(self._before | self._taken.keys() | {source})
-        share = max(_FAIR, HELD // sources) - self._taken[source]
+        share = max(_MIN_SHARE, HELD // sources) - self._taken[source]
         return max(0, min(HELD - len(self._lines), share))

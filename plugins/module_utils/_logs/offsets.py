@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How far each log was read, kept beside it while it is not whole: the next controller on this machine goes on there.
+"""Offsets: how far each log is archived, in a file beside it until the log is complete.
 
-One line per file, `uid size lines same stamp`; it is rewritten in place after each write to the archive, so that
-it is true even when the controller is killed.
+The next controller on this machine continues there. A file has one line, `uid size lines same stamp`. It is rewritten
+in place after each write to the archive, so it is correct even when the controller is killed.
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.files import mode_
 from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import Position
 
 DIRECTORY = ".marks"
-# Room for the longest line, so that a shorter one leaves nothing of it behind.
+# Lines are padded to this width, so that a shorter one overwrites a longer one.
 _WIDTH = 160
 
 
 class Offset:
-    """The mark of the archive `file`, for the pod with `uid`; it is written while entered."""
+    """The offset of the archive `file` for the pod with `uid`; a context manager that keeps its file open."""
 
     def __init__(self, file: Path, uid: str, opener: t.Callable[[str, int], int]) -> None:
         self._path, self._uid, self._opener = _path(file), uid, opener
         self._descriptor = -1
 
     def __enter__(self) -> None:
-        """Open the file."""
+        """Open the file of the offset."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._descriptor = self._opener(str(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
 
     def __exit__(self, *_: object) -> None:
-        """Close the file; it stays."""
+        """Close the file and keep it."""
         os.close(self._descriptor)
 
     def write(self, position: Position) -> None:
-        """Note how far the archive is whole."""
+        """Write how far the archive is complete."""
         line = f"{self._uid} {position.size} {position.lines} {position.same} {position.stamp.decode()}"
         os.pwrite(self._descriptor, line.ljust(_WIDTH).encode(), 0)
 
     def remove(self) -> None:
-        """Forget it: the log is whole, or there is none."""
+        """Remove the file: the log is complete, or there is none."""
         self._path.unlink(missing_ok=True)
         try:
             self._path.parent.rmdir()
         except OSError:
-            # There are others, or there never was one.
+            # The directory has other offsets, or does not exist.
             return
 
 
 def adopt(file: Path, uid: str, evidence: Iterable[Path]) -> Position:
-    """Make `file` what an earlier controller archived of the same container, and return how far that is.
+    """Copy to `file` what an earlier controller archived of the same container, and return its position.
 
-    `evidence` are the directories of earlier runs of the step; of several marks the farthest counts.
+    `evidence` are the directories of earlier runs of the step; the largest archive is used.
     """
-    found = [(position, place) for place in evidence if (position := _read(place / "logs" / file.name, uid))]
+    archives = (directory / "logs" / file.name for directory in evidence)
+    found = [(position, archive) for archive in archives if (position := _read(archive, uid))]
     if not found:
         return Position()
-    position, place = max(found, key=lambda one: one[0].size)
-    source = place / "logs" / file.name
+    position, source = max(found, key=lambda one: one[0].size)
     if source != file:
         shutil.copyfile(source, file)
         file.chmod(mode_of(source) & mode_of(file))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The log of one container instance: read in as many turns as it takes, archived without a line lost or repeated."""
+"""The log of one container instance: read in several turns, archived without losing or repeating a line."""
 
 from __future__ import annotations
 
@@ -29,56 +29,54 @@ from ansible_collections.mlops.eks.plugins.module_utils._logs.timestamps import 
 TAIL = 40
 _TAIL_BYTES = 65536
 _WIDTH = 2000
-# A container may be silent for days; a dead connection is found by the kernel's keep-alive or by the pod's end.
-_SILENCE = 86400.0
-# Seconds in which a container whose log has ended must be seen to have ended, before its log is asked for again.
+# A container may be silent for days; the kernel's keep-alive, or the end of the pod, reveals a dead connection.
+_READ_TIMEOUT = 86400.0
+# Seconds until a log that has ended is requested again, unless its container is seen to have ended.
 _RESUME = 10.0
-# How often the log of a container that has ended is read, once that brings nothing more, until two answers end at the
-# same place.
-_PROOFS = 16
-# A permission may be refused so many times in a row before that is taken for its last word: who decides about it may
-# be away for a moment.
-_REFUSALS = 4
-# Seconds after which a refused permission is asked for again: it may have been granted.
-_REFUSED = 60.0
+# How often the log of an ended container is read without new lines, until two answers end at the same place.
+_MAX_PROOFS = 16
+# Refusals in a row after which a permission is taken as denied: an authorization webhook may be down for a moment.
+_MAX_REFUSALS = 4
+# Seconds after which a denied permission is tried again: it may have been granted.
+_DENIED_INTERVAL = 60.0
 
 
 class ContainerLog:
-    """Where one log stands. `read` is called by one thread at a time, the rest by any.
+    """The state of one log. One thread at a time calls `read`; the rest is thread-safe.
 
-    `done` is set when there is nothing more to read; `gap` says what is missing then, if anything.
+    `done` is set when there is nothing more to read; `gap` says what is missing, if anything.
     """
 
     def __init__(
         self, instance: Instance, log_store: LogStore, sinks: Sinks, *, file: str, source: str | None, leads: bool
     ) -> None:
         self.instance, self.leads = instance, leads
-        # The name its lines are printed with; without one they are not.
+        # The prefix of printed lines; without one, lines are not printed.
         self._source = source
         self._log_store, self._sinks = log_store, sinks
         self._archive = Archive(log_store.directory / file, instance.uid, log_store)
         self.done = threading.Event()
         self.gap = ""
-        # Whether the container has ended: what is read after that is the whole log.
+        # Whether the container has ended: a later answer has the whole log.
         self.ended = False
-        # Whether the log may be gone soon.
+        # Whether the kubelet may delete the log soon.
         self.urgent = False
-        # How often in a row it could not be read, and how often that was since the permission was last seen.
+        # Failed reads in a row, and refusals since the last successful request.
         self.failures, self._refusals = 0, 0
-        # When the answer under way began to come.
+        # When the current answer began.
         self.answered = math.inf
         self._previous, self._follow = False, True
         self._response: urllib3.BaseHTTPResponse | None = None
-        # Counts what makes the answer under way useless: see `interrupt`.
+        # How often `interrupt` was called.
         self._interrupts = 0
         self._closed, self._midline = False, False
-        # Where an answer ended last that came so far, and how often nothing was gained since.
+        # Where the last complete answer ended, and how many answers since then had no new lines.
         self._end: tuple[bytes, int, bytes] | None = None
-        self._doubts = 0
+        self._unproven = 0
 
     @property
     def file(self) -> Path:
-        """The archive."""
+        """The file of the archive."""
         return self._archive.file
 
     @property
@@ -103,26 +101,26 @@ class ContainerLog:
 
     @property
     def blocked(self) -> bool:
-        """Whether that is so because it cannot be written."""
+        """Whether it is behind because the archive cannot be written."""
         return self.behind and self._archive.blocked
 
     def end(self, *, previous: bool = False) -> None:
-        """Learn that the container has ended; `previous` when another instance has taken its place since."""
+        """Report that the container has ended; `previous` when a newer instance has started."""
         self._previous = self._previous or previous
         self.ended = self.urgent = True
 
     def finish(self) -> None:
-        """Read what there is by now and end: the container goes on, or its connection has gone dead."""
+        """Read what is written by now and end, although the container may go on."""
         self._follow, self.ended, self.urgent = False, True, True
         self.interrupt()
 
     def interrupt(self) -> None:
-        """Break off the answer under way; the next turn goes on behind it."""
+        """Stop the current answer; the next turn continues after it."""
         self._interrupts += 1
         wake(self._response)
 
     def give_up(self, why: str) -> None:
-        """End without the rest."""
+        """End without reading the rest."""
         if not self.done.is_set():
             self.gap = self.gap or why
             self.done.set()
@@ -130,17 +128,17 @@ class ContainerLog:
             self._log_store.storage.wrote(self.file)
 
     def read(self, kube: Kube) -> float:
-        """Copy what there is, until the log ends or this is interrupted; return after how many seconds to go on."""
+        """Copy the log until it ends or is interrupted; return the seconds until the next turn."""
         whole, before, size = self.ended, self._interrupts, self.reached.size
         try:
             proven = self._copy(kube, whole=whole, before=before)
         except AbsentError:
-            # After an answer that ended by itself nothing was missing; the pod is only gone.
+            # The pod is gone; if the last answer ended by itself, nothing is missing.
             self._finished("" if self._closed else "its pod was gone before all of it was read")
         except ForbiddenError as error:
             return self._refused(error, kube.namespace)
         except (ClusterError, ConflictError, urllib3.exceptions.HTTPError, OSError, AttributeError, ValueError):
-            # ClusterError 400 means that the container has not started yet; AttributeError, ValueError: see Watch.run.
+            # ClusterError 400: the container has not started. AttributeError, ValueError: see Watch.run.
             self.failures += 1
             return 0.0 if before != self._interrupts else backoff(self.failures) / 4
         else:
@@ -151,14 +149,15 @@ class ContainerLog:
                 self._finished("")
             if self.blocked:
                 return RETRY
-            return self._doubt(gained=self.position.size > size) if whole and not proven else _RESUME
+            return self._read_again(gained=self.position.size > size) if whole and not proven else _RESUME
         return 0.0
 
-    def _doubt(self, *, gained: bool) -> float:
-        self._doubts = 1 if gained else self._doubts + 1
-        if self._doubts >= _PROOFS:
+    def _read_again(self, *, gained: bool) -> float:
+        """Return the seconds until a log whose end is not proven is read again, or give it up."""
+        self._unproven = 1 if gained else self._unproven + 1
+        if self._unproven >= _MAX_PROOFS:
             self._finished("its end may be missing: every answer ended elsewhere")
-        return 0.0 if self._doubts == 1 else backoff(self._doubts) / 4
+        return 0.0 if self._unproven == 1 else backoff(self._unproven) / 4
 
     def tail(self) -> tuple[str, ...]:
         """Return the last lines as plain text."""
@@ -166,20 +165,20 @@ class ContainerLog:
         lines = text.split(b"\n")
         if not lines[-1]:
             lines.pop()
-        # The first of a long log is likely half of one.
+        # The first line may be cut.
         lines = lines[1:] if more and len(lines) > 1 else lines
         return tuple(clipped(line, _WIDTH) for line in lines[-TAIL:])
 
     def _copy(self, kube: Kube, *, whole: bool, before: int) -> bool:
-        """Read one answer, and return whether it proves that the log, being `whole`, is archived to its end."""
+        """Read one answer, and return whether it proves that the log of an ended container is archived to its end."""
         with self._archive.opened() as position:
             path = item("v1", "pods", kube.namespace, self.instance.pod, "log")
-            response = self._response = kube.stream(path, self._params(position), read_timeout=_SILENCE)
+            response = self._response = kube.stream(path, self._params(position), read_timeout=_READ_TIMEOUT)
             self.answered, self._refusals = time.monotonic(), 0
             reader = TimestampReader(position, self._log_store.mask, seen=self._archive.shown_until)
             try:
                 if before != self._interrupts:
-                    # It came too late to be woken.
+                    # `interrupt` was called before there was a response to wake.
                     return False
                 self._closed = False
                 while chunk := response.read1(1 << 20):
@@ -187,7 +186,7 @@ class ContainerLog:
                         return False
                 self._closed = before == self._interrupts
                 proven = self._agrees(reader) and whole
-                # Without its end, the last line is either complete, or half of one that is read again.
+                # Unless the end is proven, a line without a line break is read again.
                 self._take(reader, reader.end(whole=proven))
                 return proven and self._archive.finish()
             finally:
@@ -195,14 +194,14 @@ class ContainerLog:
                 response.close()
 
     def _agrees(self, reader: TimestampReader) -> bool:
-        """Return whether an answer ended where the one before it did that came so far.
+        """Return whether this answer ended where the last one did.
 
-        The API server hides it when the kubelet's side breaks off: an answer looks whole then that is not.
+        One answer proves nothing: the API server does not report when its connection to the kubelet breaks.
         """
         if not self._closed or reader.reached is None:
             return False
         before, self._end = self._end, reader.reached
-        return before == self._end or reader.words
+        return before == self._end or reader.only_messages
 
     def _params(self, position: Position) -> dict[str, str | int]:
         return {
@@ -216,7 +215,7 @@ class ContainerLog:
     def _take(self, reader: TimestampReader, text: Text) -> bool:
         if reader.gap:
             reader.gap = False
-            # What was read before is counted by the archive.
+            # The archive counts lines that were read before.
             if not self.gap and not (self._archive.ahead and text.old):
                 at = self.position.stamp.decode()
                 self.gap = f"lines after {at} may be missing: the kubelet rotated the log before they were read"
@@ -228,7 +227,7 @@ class ContainerLog:
         return True
 
     def _show(self, text: bytes, *, inside: bool) -> None:
-        """Print whole lines, and of a line that comes in pieces the first piece, or how far its progress bar is."""
+        """Print whole lines; of a line in pieces, print the first piece or the last state of its progress bar."""
         if self._source is None or not text:
             return
         if self._midline:
@@ -249,15 +248,15 @@ class ContainerLog:
     def _refused(self, error: ForbiddenError, namespace: str) -> float:
         self.failures += 1
         if error.details.get("status") != 403:
-            # Credentials that have run out: others may come.
+            # The credentials have expired and may be renewed.
             return backoff(self.failures)
         self._sinks.console.note(
             f"logs cannot be read: these credentials may not 'get' 'pods/log' in namespace {namespace}; the step goes "
             "on without them. Ask the cluster's owner for it: docs/permissions.md."
         )
         self._refusals += 1
-        if self._refusals < _REFUSALS:
+        if self._refusals < _MAX_REFUSALS:
             return backoff(self.failures) / 4
         if self.ended:
             self._finished("reading it was forbidden")
-        return _REFUSED
+        return _DENIED_INTERVAL

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Values of the Kubernetes Secrets that pods refer to, so that they can be taken out of what is printed and kept."""
+"""Values of the Kubernetes Secrets that pods refer to, to mask them in printed lines and archived logs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import item
 
-# Shorter values are words or numbers that a log is full of.
+# Shorter values are common words or numbers and are not masked.
 SHORTEST = 6
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
-# Seconds after which a Secret is read again for a container that starts: it may have been changed.
+# Seconds after which a Secret is read again for a container that starts: it may have changed.
 _FRESH = 10.0
 
 
 class Reference(t.NamedTuple):
-    """A Secret's name, which of its keys (`None` for all), and whether it may be missing."""
+    """A reference to a Secret: its name, one key (`None` for all), and whether it may be missing."""
 
     name: str
     key: str | None
@@ -33,16 +33,16 @@ class Reference(t.NamedTuple):
 
 
 class Secrets:
-    """Registers with `mask` what pods refer to, as it is when their containers start; `note` is told of refusals."""
+    """Registers with `mask` the Secrets of pods when their containers start; `note` takes a line about failures."""
 
     def __init__(self, kube: Kube, mask: Mask, note: Callable[[str], None]) -> None:
         self._kube, self._mask, self._note = kube, mask, note
-        # When each was read, and which containers of each pod had been started, how often, when it was looked at.
+        # When each reference was read; by pod uid, its started containers and their restarts at the last call.
         self._read: dict[Reference, float] = {}
         self._pods: dict[str, object] = {}
 
     def register(self, pod: Document) -> None:
-        """Register the values of every Secret that `pod` takes from, again whenever a container of it has started."""
+        """Register the values of every Secret that `pod` refers to, again whenever one of its containers starts."""
         uid, found = pod["metadata"]["uid"], pod_view.containers(pod)
         started = [(one.name, one.restarts) for one in found if one.has_log]
         if self._pods.get(uid) == started:
@@ -52,14 +52,14 @@ class Secrets:
         wanted = {one for one in references(pod["spec"]) if now - self._read.get(one, -_FRESH) >= _FRESH}
         for name in sorted({one.name for one in wanted}):
             asked = [one for one in wanted if one.name == name]
-            # A container that has started has got them: it is known for sure only then what is missing.
+            # A started container has its Secrets; before that, one may still be created.
             values = self._values(name, asked, expected=bool(started))
             if values is not None:
                 self._mask.add(values)
                 self._read.update(dict.fromkeys(asked, now))
 
     def _values(self, name: str, asked: Sequence[Reference], *, expected: bool) -> list[bytes] | None:
-        """Return what is secret of a Secret; `None` when it is not there."""
+        """Return the values of a Secret; `None` when it does not exist."""
         try:
             found = self._kube.get(item("v1", "secrets", self._kube.namespace, name))
         except ClusterError as error:
@@ -75,7 +75,7 @@ class Secrets:
 
 
 def references(spec: Document) -> Iterator[Reference]:
-    """Yield the Secrets that a pod's containers see: by variable, by all their keys, and as files."""
+    """Yield the Secrets of a pod's containers: single keys or all keys as variables, and files."""
     for container in (one for kind in _CONTAINERS for one in spec.get(kind) or ()):
         for entry in container.get("env") or ():
             ref = (entry.get("valueFrom") or {}).get("secretKeyRef")
@@ -92,7 +92,7 @@ def references(spec: Document) -> Iterator[Reference]:
 
 
 def rendered(manifest: Iterable[Document]) -> Iterator[bytes]:
-    """Yield what the Secrets of a manifest hold."""
+    """Yield the values of the Secrets of a manifest."""
     for entry in manifest:
         if entry.get("kind") == "Secret":
             texts = [str(text).encode() for text in (entry.get("stringData") or {}).values()]
@@ -101,7 +101,7 @@ def rendered(manifest: Iterable[Document]) -> Iterator[bytes]:
 
 
 def without_data(entry: Document) -> Document:
-    """Return a manifest's object; of a Secret only its keys."""
+    """Return an object of a manifest; a Secret without its values."""
     if entry.get("kind") != "Secret":
         return entry
     hidden = {part: dict.fromkeys(entry[part], MASKED.decode()) for part in ("data", "stringData") if entry.get(part)}

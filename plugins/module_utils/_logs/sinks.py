@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which logs there are, how they are kept, and who is told what is in them."""
+"""Identities of logs, where they are archived, and the sinks of their lines."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.storage import Sto
 from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Activity
 from ansible_collections.mlops.eks.plugins.module_utils._logs.console import Console
 
-# As many logs that are not whole are named.
+# How many incomplete logs are named.
 _SHOWN = 20
 
 
 class Instance(t.NamedTuple):
-    """One life of one container, after that many restarts."""
+    """One instance of a container, after that many restarts."""
 
     pod: str
     uid: str
@@ -31,7 +31,7 @@ class Instance(t.NamedTuple):
 
 
 class LogFile(t.NamedTuple):
-    """One archived container log, relative to the evidence directory; `gap` says what is missing in it."""
+    """One archived log; `file` is relative to the evidence directory, `gap` says what is missing."""
 
     file: str
     lines: int
@@ -40,17 +40,17 @@ class LogFile(t.NamedTuple):
 
 
 def gaps(files: Mapping[Instance, LogFile]) -> list[str]:
-    """Return a line about each log that is not whole, or how many they are."""
+    """Return a line about each incomplete log, at most 20, and how many more there are."""
     found = [f"log of Pod/{one.pod} ({one.container}): {file.gap}" for one, file in files.items() if file.gap]
     return [*found[:_SHOWN], *([f"{len(found) - _SHOWN} more logs are not whole"] if len(found) > _SHOWN else [])]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogStore:
-    """How the logs of one step are kept.
+    """Where the logs of one step are archived.
 
-    `former` are the evidence directories of earlier runs of the step. Lines stamped up to `seen`, in seconds since
-    the epoch, were shown by an earlier controller. What is `private` only its owner may read.
+    `earlier_evidence` are the evidence directories of earlier runs of the step. Lines stamped up to `shown_until`, in
+    seconds since the epoch, were printed by an earlier controller. Only the owner can read `private` files.
     """
 
     directory: Path
@@ -67,7 +67,7 @@ class LogStore:
 
 @dataclass(frozen=True, kw_only=True)
 class Sinks:
-    """Who is told what the containers write: the one who reads it, and the one who counts on it."""
+    """The receivers of log lines: the console prints them, the activity passes them to the reducer."""
 
     console: Console = field(default_factory=lambda: Console(lambda: None))
     activity: Activity = field(default_factory=lambda: Activity(progress=False))

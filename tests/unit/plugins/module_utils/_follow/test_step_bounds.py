@@ -56,7 +56,7 @@ def test_notes_about_logs_end() -> None:
     for number in range(bounds.NOTES + 100):
         console.note(f"line {number}")
     assert len(console.notes) == bounds.NOTES + 1
-    assert console.notes[-1] == f"there is more to be said of the logs than {bounds.NOTES} lines"
+    assert console.notes[-1] == f"there are more than {bounds.NOTES} lines about the logs; no more are printed"
 
 
 def test_reports_of_progress_are_thinned_and_tell_the_same_rate() -> None:

@@ -134,7 +134,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "backoff", lambda failures: 0.001)
     for module in (reader, pool):
         monkeypatch.setattr(module, "RETRY", 0.05)
-    monkeypatch.setattr(pool, "_DRAIN", 0.5)
+    monkeypatch.setattr(pool, "_CLOSE_TIMEOUT", 0.5)
 
 
 @pytest.fixture

@@ -168,7 +168,7 @@ def test_where_no_evidence_is_lines_up_to_the_last_sign_of_life_are_not_shown_ag
 def test_a_missing_permission_is_said_once_and_nothing_waits_for_it(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_DRAIN", 60.0)
+    monkeypatch.setattr(module, "_CLOSE_TIMEOUT", 60.0)
     refusal = {"message": 'pods "worker-0" is forbidden: User "u" cannot get resource "pods/log"'}
     server, kube = serve(lambda exchange: exchange.reply(refusal, 403))
     console = Console(lambda: None)
@@ -222,8 +222,8 @@ def test_a_progress_bar_without_lines_is_shown_as_it_goes(serve: Serve, tmp_path
 def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_TRIES", 2)
-    monkeypatch.setattr(module, "_APART", 10.0)
+    monkeypatch.setattr(module, "_MAX_FAST_RETRIES", 2)
+    monkeypatch.setattr(module, "_RETRY_INTERVAL", 10.0)
     server, kube = serve(lambda exchange: exchange.reply({"message": "no route to host"}, 500))
     logs = LogPool(kube, LogStore(directory=tmp_path), Sinks(), streams=8)
     for number in range(40):
@@ -233,6 +233,6 @@ def test_a_thousand_logs_behind_a_silent_node_are_asked_for_now_and_then(
     soonest = min(logs._due.values()) - time.monotonic()
     assert soonest > 200
     # What has ended is asked for at once, and given up as before.
-    monkeypatch.setattr(module, "_DRAIN", 0.2)
+    monkeypatch.setattr(module, "_CLOSE_TIMEOUT", 0.2)
     logs.close(lambda _: True)
     assert {file.gap for file in logs.files().values()} == {"the cluster did not send all of it"}
