@@ -25,6 +25,7 @@ check mypy-demo env MYPYPATH=containers/digits:tests/demo mypy --strict containe
 check yamllint yamllint --strict .
 check ansible-lint ansible-lint --offline --strict
 check changelog antsibull-changelog lint
+check sanity tools/sanity.sh
 for chart in charts/*/*/Chart.yaml; do
     check "helm $(basename "$(dirname "$chart")")" "$cache/bin/helm" lint --strict --quiet \
         --values "$(dirname "$chart")/ci/minimal-values.yaml" "$(dirname "$chart")"

@@ -19,10 +19,6 @@ options:
   context:
     description: Context within O(kubeconfig). When omitted, its current context.
     type: str
-  namespace:
-    description: Namespace to work in.
-    type: str
-    default: default
   patience:
     description: Seconds a request is repeated while the cluster does not answer. V(0) for no limit.
     type: float
@@ -37,6 +33,14 @@ options:
         password or the like.
     type: list
     elements: str
+"""
+
+    NAMESPACE = r"""
+options:
+  namespace:
+    description: Namespace to work in.
+    type: str
+    default: default
 """
 
     HELM = r"""

@@ -22,6 +22,7 @@ author:
 extends_documentation_fragment:
   - mlops.eks._attributes
   - mlops.eks._cluster
+  - mlops.eks._cluster.namespace
 options:
   timeout:
     description: Seconds to wait for load balancers and volumes, and again for nodes. V(0) for no limit.

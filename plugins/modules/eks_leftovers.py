@@ -71,7 +71,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 leftovers:
-  description: What is left. RV(leftovers[].made_by) is C(stack) or C(cluster), RV(leftovers[].remedy) a command.
+  description: What is left. C(made_by) is V(stack) or V(cluster); C(remedy) is a command.
   returned: always
   type: list
   elements: dict

@@ -89,7 +89,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 findings:
-  description: What each check found. RV(findings[].level) is C(ok), C(warn) or C(fail).
+  description: What each check found. C(level) is V(ok), V(warn) or V(fail).
   returned: always
   type: list
   elements: dict

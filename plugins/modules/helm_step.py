@@ -20,6 +20,7 @@ author:
 extends_documentation_fragment:
   - mlops.eks._attributes
   - mlops.eks._cluster
+  - mlops.eks._cluster.namespace
   - mlops.eks._cluster.helm
   - mlops.eks._follow
 options:
@@ -298,6 +299,8 @@ ARGUMENT_SPEC = {
     "secrets": {
         "type": "list",
         "elements": "dict",
+        # Only `data` is secret.
+        "no_log": False,
         "options": {
             "name": {"type": "str", "required": True},
             "type": {"type": "str"},

@@ -17,6 +17,7 @@ author:
 extends_documentation_fragment:
   - mlops.eks._attributes.info
   - mlops.eks._cluster
+  - mlops.eks._cluster.namespace
   - mlops.eks._follow
 options:
   name:

@@ -12,7 +12,7 @@ description:
   - Takes the run's lock from the controller that follows it, if one does, and marks the running and kept steps as
     cancelled in the ledger; then uninstalls everything installed for the run, and keeps its pods and logs up to their
     last words, for which it waits as long as the pods' grace period.
-  - With C(no_log: true) the evidence is readable by its owner only.
+  - With the task keyword C(no_log) the evidence is readable by its owner only.
   - That controller ends its step as C(cancelled) when the workload goes away, or within 2 seconds when it waits for the
     next attempt.
   - A run that is between two steps does not begin the next one, which then fails as C(cancelled). A run that begins

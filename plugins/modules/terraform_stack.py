@@ -145,7 +145,7 @@ outputs:
   sample: {cluster_name: train-usw2, admin_token: (sensitive)}
 plan:
   description:
-    - What was, or in check mode would be, done. RV(plan.refused) has addresses, RV(plan.disruptions) the node groups
+    - What was, or in check mode would be, done. C(refused) has addresses, C(disruptions) the node groups
       that would lose nodes.
   returned: success
   type: dict

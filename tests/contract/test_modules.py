@@ -36,7 +36,8 @@ def options(name: str) -> dict[str, t.Any]:
         file, _, part = reference.removeprefix("mlops.eks.").partition(".")
         fragment = importlib.import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
         merged |= yaml.safe_load(getattr(fragment, (part or "documentation").upper()))["options"]
-    return merged | (found.get("options") or {})
+    # As Ansible merges them: what a module leaves out of an option is the fragment's.
+    return merged | {key: merged.get(key, {}) | own for key, own in (found.get("options") or {}).items()}
 
 
 def meaning(option: dict[str, t.Any]) -> dict[str, t.Any]:
