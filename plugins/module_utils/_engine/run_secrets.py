@@ -66,7 +66,7 @@ class RunSecrets:
     def needed(self, plan: Plan) -> list[str]:
         """Return the names of the Secrets that a plan needs: its own, and the declared ones that its manifest names."""
         named = set(_texts(plan.manifest))
-        own = [plan.secret] if plan.parted.secrets else []
+        own = [plan.secret] if plan.split.secrets else []
         return [*own, *(one.name for one in self.declared.entries if one.data and one.name in named)]
 
     def wanted(self, plan: Plan) -> list[Wanted]:
@@ -79,7 +79,7 @@ class RunSecrets:
         return [one for one in self._all(plan) if one.name in needed]
 
     def _all(self, plan: Plan) -> list[Wanted]:
-        own = [Wanted(name=plan.secret, content=plan.parted.secrets)] if plan.parted.secrets else []
+        own = [Wanted(name=plan.secret, content=plan.split.secrets)] if plan.split.secrets else []
         if own and any(one.name == plan.secret for one in self.declared.entries):
             raise InvalidInputError(
                 f"secrets: Secret {plan.secret} is the step's own. Give the declared one another name."
@@ -103,7 +103,7 @@ class RunSecrets:
             if (found := self._read(one.name)) is not None:
                 self._require_ours(one, found)
         made = {one.name: one.content for one in wanted}
-        for key, name, entry in plan.parted.references:
+        for key, name, entry in plan.split.references:
             found = self._read(name)
             # Our own is removed before the step is installed, unless that is an upgrade.
             there = found is not None and (name != plan.secret or upgrade or not _is_ours(found))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Argument specifications that several modules share; the doc fragments `_cluster` and `_follow` explain them."""
+"""Argument specifications that several modules share; the doc fragments `_cluster` and `_follow` document them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLUSTER: Spec = {
     "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 
-# Which run is meant; where it is, its pipeline tells.
+# The run that a module is about. Release and namespace default to those of the pipeline.
 RUN: Spec = {
     **CLUSTER,
     "namespace": {"type": "str"},
@@ -29,11 +29,11 @@ RUN: Spec = {
 }
 
 _RETRY = ("retries", "retry_backoff", "leftover_grace")
-# What only a release that is installed by a step may take.
-_RELEASE = (*_RETRY, "ready_timeout")
+# Limits of an installed release, which a workload that is only followed does not have.
+_INSTALLED = (*_RETRY, "ready_timeout")
 
 FOLLOW: Spec = {
-    **options(*(name for name in STEP_LIMITS if name not in _RELEASE), "heartbeat", "log_streams"),
+    **options(*(name for name in STEP_LIMITS if name not in _INSTALLED), "heartbeat", "log_streams"),
     "progress": {"type": "str"},
     "until": {"type": "str"},
     "fail_on": {"type": "list", "elements": "str"},
@@ -42,7 +42,6 @@ FOLLOW: Spec = {
     "runs_dir": {"type": "path", "default": "runs"},
 }
 
-# What is tried again after a failure, and how.
 RETRY: Spec = {
     **options(*_RETRY),
     "retry_on": {
@@ -53,10 +52,10 @@ RETRY: Spec = {
     },
 }
 
-# Whether what this collection did not install may be changed.
+# Whether a release that this collection did not install may be changed.
 ADOPT: Spec = {"adopt": {"type": "bool", "default": False}}
 
-# Which chart is meant; the names are those of a step in `pipeline.yaml`.
+# The chart, with the keys of a step in `pipeline.yaml`.
 SOURCE: Spec = {
     "chart": {"type": "str", "required": True},
     "repo": {"type": "str"},
@@ -64,5 +63,4 @@ SOURCE: Spec = {
     "digest": {"type": "str"},
 }
 
-# Where Helm is, for modules that call it.
 HELM: Spec = {"helm_binary": {"type": "path"}}

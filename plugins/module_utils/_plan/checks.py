@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A pipeline checked as a whole before its first step runs."""
+"""Check a whole pipeline before its first step runs."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import
 @errors_redacted
 @checked("pipeline_info")
 def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the pipeline with the steps chosen, every one of its recipes checked.
+    """Return the pipeline with the chosen steps, after a check of every step.
 
     Raises:
-        InvalidInputError: with file, line and key of the first mistake.
+        InvalidInputError: the first mistake, with file, line and key.
     """
     where = locate(params["pipeline"])
     pipeline = read(where)
@@ -54,7 +54,7 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         chart = charts[step.name] = _chart(step, written)
         with written.errors_at(("name",)):
             check_release(helm_release(release, step.name, keep=stays(step, chart)))
-        # Steps that do not run now need not fit to values that are given now.
+        # `recipe_values` are for the chosen steps; the others need not fit them.
         layered = _layers(step, written, over if step in chosen else [])
         if not params.get("allow_lookup"):
             refuse_calls(layered)
@@ -64,14 +64,14 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         row["later_releases"] = [
             helm_release(release, later["name"], keep=True) for later in rows[index + 1 :] if later["keep"]
         ]
-    found = {
+    result = {
         "changed": False,
         "pipeline": {**_plain(pipeline), "steps": rows},
         "release": release,
         "run_id": new_run_id(pipeline.name),
     }
     notes = [chart.origin.note for chart in charts.values() if chart.origin and chart.origin.note]
-    return {**found, "warnings": notes} if notes else found
+    return {**result, "warnings": notes} if notes else result
 
 
 def _chart(step: Step, written: Source) -> Chart:
@@ -83,7 +83,7 @@ def _chart(step: Step, written: Source) -> Chart:
 
 
 def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
-    """Return what a step is made of: its recipes, what is `written` in the pipeline, and the values `over` them."""
+    """Return a step's values in layers: recipes, values in the pipeline (`written`), and `over` on top of them."""
     sources = [load(Path(name)) for name in step.recipes]
     if step.values:
         sources.append(written.below(("values",)))
@@ -91,7 +91,7 @@ def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
 
 
 def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
-    """Check a step's values against its chart, and its expressions."""
+    """Check a step's values against its chart, and parse its expressions."""
     if step.values:
         _refuse_secrets(chart, written.below(("values",)))
     if chart.schema is not None:
@@ -103,7 +103,7 @@ def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
 
 
 def _refuse_secrets(chart: Chart, values: Source) -> None:
-    """Refuse a secret in the pipeline itself, which this returns to Ansible and so to every log of the play."""
+    """Refuse a secret in the pipeline itself: the module returns the pipeline, and the play may log it."""
     for key in split_secrets(layers([values]), chart, "").secrets:
         raise InvalidInputError(
             f"{values.at(tuple(key.split('.')))}: {key}: a secret does not belong in a pipeline. Declare where "
@@ -117,16 +117,16 @@ def _plain(pipeline: Pipeline) -> dict[str, t.Any]:
 
 
 def _row(pipeline: Pipeline, step: Step, charts: Mapping[str, Chart]) -> dict[str, t.Any]:
-    """Return a step with its place, number and the steps before it, and with the chart that every cluster is to use."""
+    """Return a step with its number, the names of the steps before it, and its pinned chart."""
     names = [entry.name for entry in pipeline.steps]
     index = names.index(step.name)
-    found: dict[str, t.Any] = pipeline.to_result()["steps"][index]
+    row: dict[str, t.Any] = pipeline.to_result()["steps"][index]
     place = {"index": index + 1, "total": len(names), "after": names[:index]}
-    return {**found, **_pinned(charts[step.name]), "keep": stays(step, charts[step.name]), **place}
+    return {**row, **_pinned(charts[step.name]), "keep": stays(step, charts[step.name]), **place}
 
 
 def _pinned(chart: Chart) -> dict[str, str]:
-    """Return what keeps a chart the same for as long as the run takes, if it comes from elsewhere."""
+    """Return version and digest, by which every cluster uses the same chart from a repository or registry."""
     origin = chart.origin
     if origin is None or not (origin.repo or chart.ref.startswith("oci://")):
         return {}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a chart rendered, as the objects Helm will send to the cluster."""
+"""Parse the manifest that a chart renders, into the objects that Helm will send to the cluster."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import parse
 
-# Helm puts one such line before each document, and the template's name below it.
+# Helm writes a separator before each document, and the name of the template below it.
 _SEPARATOR = re.compile(r"^---[ \t]*\n", re.MULTILINE)
 _COMMENT = re.compile(r"^#.*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 
 
 def read_manifest(text: str, *, chart: str) -> tuple[Document, ...]:
-    """Return the objects of rendered `text`, those in lists among them.
+    """Return the objects of rendered `text`, with the items of lists.
 
     Raises:
-        InvalidInputError: a document is no object that could be sent to a cluster; the template is named.
+        InvalidInputError: a document is not a Kubernetes object; the message names the template.
     """
     found: list[Document] = []
     for part in _SEPARATOR.split(text):
@@ -39,13 +39,13 @@ def _document(part: str, where: str) -> Document:
     try:
         return parse(part, name="its output", empty=True).data
     except InvalidInputError as error:
-        # The line is one of what was rendered.
+        # The line number is one of the rendered text.
         raise InvalidInputError(f"{where} no object: {error} 'helm template' shows it.") from error
 
 
 def _objects(document: t.Any, where: str) -> Iterator[Document]:
     if not isinstance(document, dict):
-        raise InvalidInputError(f"{where} {shown(document)} where an object must stand. Mend the template.")
+        raise InvalidInputError(f"{where} {shown(document)} where an object is expected. Fix the template.")
     if not document:
         return
     kind, items = document.get("kind"), document.get("items")
@@ -60,7 +60,7 @@ def _objects(document: t.Any, where: str) -> Iterator[Document]:
     for key in ("labels", "annotations"):
         if not isinstance(document["metadata"].get(key) or {}, dict):
             raise InvalidInputError(
-                f"{where} {_called(document)} whose metadata.{key} is no mapping. Mend the template."
+                f"{where} {_describe(document)} whose metadata.{key} is not a mapping. Fix the template."
             )
     yield document
 
@@ -69,11 +69,11 @@ def _demand_text(data: Document, key: str, path: str, document: Document, where:
     value = data.get(key)
     if not isinstance(value, str) or not value:
         found = f"found {shown(value)}" if key in data else "found none"
-        raise InvalidInputError(f"{where} {_called(document)} without {path}: {found}. Mend the template.")
+        raise InvalidInputError(f"{where} {_describe(document)} without {path}: {found}. Fix the template.")
 
 
-def _called(document: Document) -> str:
-    """Return what an object that lacks something may be called."""
+def _describe(document: Document) -> str:
+    """Return the kind and name of a malformed object, as far as it has them."""
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     known = [str(one) for one in (document.get("kind"), name) if one]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step will install, worked out before anything is touched."""
+"""What a step will install: its draft (chart and values) and its plan (the rendered objects)."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A step's chart and checked values: enough to tell whether it has been done before.
+    """A step's chart and validated values, and the identity by which the ledger knows it.
 
-    What the chart marks as secret is not among the values: these refer to Secret `secret`, which is to hold it.
+    Values that the chart marks as secret are replaced by references to Secret `secret`, which will hold them.
     """
 
     chart: Chart
-    parted: SplitValues
+    split: SplitValues
     secret: str
     identity: str
 
     @property
     def values(self) -> dict[str, t.Any]:
-        """The merged values, chart defaults not included."""
-        return self.parted.values
+        """The merged values, without the chart's defaults."""
+        return self.split.values
 
     @property
     def about(self) -> dict[str, t.Any]:
-        """What the record of a step says of it."""
+        """The draft's fields of the step record."""
         return {
             "identity": self.identity,
             "chart_version": self.chart.version,
@@ -67,7 +67,7 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Draft):
-    """A draft with its rendered objects, and the workload among them whose status decides the step."""
+    """A draft with its rendered objects, and the one among them whose status decides the step."""
 
     manifest: tuple[Document, ...]
     kind: Kind
@@ -81,25 +81,25 @@ class Plan(Draft):
 
 
 def make_draft(task: Task, chart: Chart) -> Draft:
-    """Read, layer and validate.
+    """Read, merge and validate the values of a step.
 
     Raises:
-        InvalidInputError: a recipe or value is wrong, or calls what none may; the message names file, line and key.
+        InvalidInputError: a recipe or value is wrong, or calls a forbidden function; with file, line and key.
     """
     layered, secret = _layers(task), f"{task.helm_release}-secrets"
-    parted = split_secrets(layered, chart, secret)
-    # Known before anything is said of the values.
-    task.mask.add(text for text in parted.secrets.values() if len(text) >= SHORTEST)
+    split = split_secrets(layered, chart, secret)
+    # The mask must know the secrets before a message may contain values.
+    task.mask.add(text for text in split.secrets.values() if len(text) >= SHORTEST)
     if not task.allow_lookup:
         refuse_calls(layered)
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
-        require_references(parted, chart)
-    # Of a secret it counts that there is one, not what it is: a new token is no reason to train again.
-    named = identity(
-        chart_digest=chart.digest, values=parted.values, release=task.helm_release, namespace=task.namespace
+        require_references(split, chart)
+    # The content of a secret is not part of the identity: a new token must not repeat a training.
+    step_identity = identity(
+        chart_digest=chart.digest, values=split.values, release=task.helm_release, namespace=task.namespace
     )
-    return Draft(chart=chart, parted=parted, secret=secret, identity=named)
+    return Draft(chart=chart, split=split, secret=secret, identity=step_identity)
 
 
 def _layers(task: Task) -> Layers:
@@ -108,14 +108,14 @@ def _layers(task: Task) -> Layers:
 
 
 def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
-    """Render what a draft will install; nothing is installed.
+    """Render a draft; nothing is installed.
 
     Raises:
         InvalidInputError: a template refuses the values (the message names file, line and key), or renders no workload
             or several.
         AbsentError: the cluster does not know the workload's kind.
     """
-    with value_files(task, draft.parted.overlay) as files:
+    with value_files(task, draft.split.overlay) as files:
         capabilities = _capabilities(draft, kube)
         try:
             text = helm.template(task.helm_release, draft.chart.path, files, capabilities)
@@ -135,7 +135,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
 
 
 def _capabilities(draft: Draft, kube: Kube) -> Capabilities:
-    """Return what the chart's templates would see of the cluster when they are installed, as far as they look."""
+    """Return the cluster's capabilities for `helm template`; API versions only if the chart or its values use them."""
     asks = asks_capabilities(draft.chart.path) or "Capabilities" in json.dumps(draft.values)
     return Capabilities(server_version(kube), api_versions(kube) if asks else ())
 
@@ -152,9 +152,9 @@ def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
 
 @contextlib.contextmanager
 def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
-    """Yield the `--values` files of a step: its recipes as they are, then `values` as the last layer.
+    """Yield the `--values` files of a step: its recipes, then one file with `values` and `overlay` on top of them.
 
-    With an `overlay` of references in it, that layer holds no secret, whatever the recipes hold.
+    `overlay` replaces secrets by references, so that the release contains none.
     """
     files = [Path(name) for name in task.recipes]
     values = merge(dict(task.values), overlay)

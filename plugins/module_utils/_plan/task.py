@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step is asked to do, parsed once at the edge."""
+"""The task of a step: the parameters of its module, parsed and validated once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.progress import 
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:
-    """How long each thing may take, in seconds; infinite where there is no limit."""
+    """The time limits of a step in seconds; infinite means no limit."""
 
     timeout: float = limits.default("timeout")
     ready: float = limits.default("ready_timeout")
@@ -51,9 +51,8 @@ class Waits:
 class Task:
     """One step of one run on one cluster.
 
-    `release` names the run, `helm_release` what Helm installs: they differ for a step that is kept. `after` names
-    the steps
-    whose newer success makes an older success of this one stale.
+    `release` is the name of the run, `helm_release` that of the Helm release: they differ for a step that is kept.
+    `after` names the earlier steps; if one of them runs again, an older success of this step is stale.
     """
 
     cluster: str
@@ -72,15 +71,15 @@ class Task:
     keep: bool = False
     replace: bool = False
     force: bool = False
-    # Whether templates in values may reach outside of the chart.
+    # Whether templates in values may use `lookup` and other functions that read from outside of the chart.
     allow_lookup: bool = False
     # Whether a Helm release that this collection did not install may be taken over.
     adopt: bool = False
     cleanup: str = "always"
     after: tuple[str, ...] = ()
-    # Helm releases of later steps, which must be free, or the run's, before this one begins.
+    # Helm releases of later steps. Each must be free or the run's before this step starts.
     later_releases: tuple[str, ...] = ()
-    # Which of the chart's objects decides the step, as `Kind` or `Kind/name`, where that is not plain.
+    # The object that decides the step, as `Kind` or `Kind/name`; `None` chooses it by kind.
     workload: str | None = None
     until: Expression | None = None
     fail_on: tuple[Expression, ...] = ()
@@ -89,11 +88,10 @@ class Task:
     waits: Waits = field(default_factory=Waits)
     logs: Shown = "leader"
     log_streams: int = STREAMS
-    # What no line and no file may show, and whether only its owner may read the evidence.
+    # The secrets that no line and no file may contain, and whether only its owner may read the evidence.
     mask: Mask = field(default_factory=Mask, compare=False)
     private: bool = False
     storage: Storage = field(default_factory=Storage, compare=False)
-    # Who runs it.
     user: str = ""
 
     @property
@@ -103,18 +101,18 @@ class Task:
 
     @property
     def place(self) -> str:
-        """Which step it is, as `step 2/5 train`."""
+        """The position of the step, such as `step 2/5 train`."""
         return f"step {self.index}/{self.total} {self.step}"
 
     @property
     def evidence(self) -> Path:
         """The step's evidence directory."""
-        # No file system takes names of more than 255 bytes; a workload that is waited for may be called by 253.
+        # File systems limit names to 255 bytes; the name of a followed workload may have 253.
         return self.runs_dir / self.run_id / self.cluster / f"{self.index:02d}-{self.step}"[:255]
 
 
 def waits(params: Mapping[str, t.Any]) -> Waits:
-    """Return the waits that a module's parameters set, which were checked."""
+    """Return the time limits of a module's checked parameters."""
     found = {name: limits.unlimited(value) for name, value in params.items() if name in limits.ALL}
     return Waits(
         timeout=found["timeout"],
@@ -170,7 +168,7 @@ def rules(
 
 
 def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict[str, t.Any]:
-    """Return the fields of a task that say how its workload is followed.
+    """Return the fields of a task for following its workload.
 
     Raises:
         InvalidInputError: an expression is malformed.
@@ -192,7 +190,7 @@ def following(params: Mapping[str, t.Any], mask: Mask, *, private: bool) -> dict
 def step_task(
     params: Mapping[str, t.Any], chart: Chart, *, cluster: str, mask: Mask | None = None, private: bool = False
 ) -> Task:
-    """Return the task that the parameters of `helm_step` describe; `chart` is the one they mean.
+    """Return the task of `helm_step` for its parameters and the `chart` that they name.
 
     Raises:
         InvalidInputError: a name or an expression is malformed.
@@ -226,11 +224,11 @@ def step_task(
 
 
 def stop_command(release: str, namespace: str) -> str:
-    """Return the command that stops a run, to be shown to the user."""
+    """Return the command line that stops a run, for messages."""
     return f"ansible-playbook playbooks/stop.yml -e release={release} -e kube_namespace={namespace}"
 
 
 def new_run_id(pipeline: str) -> str:
-    """Return an id such as `20261121T091502-digits-3f9a`: it sorts by time and is unique."""
-    # A workload may be called by 253 characters, and a run id may have 128.
+    """Return a unique id that sorts by time, such as `20261121T091502-digits-3f9a`."""
+    # A run id has at most 128 characters.
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{pipeline[:64]}-{secrets.token_hex(2)}"

@@ -48,21 +48,21 @@ def split_secrets(layers: Layers, chart: Chart, name: str) -> SplitValues:
     if chart.schema is None:
         return SplitValues(values=values)
     walk = _Walk(chart.schema, layers, name)
-    parted = walk.visit(values, [chart.schema], ())
+    split = walk.visit(values, [chart.schema], ())
     return SplitValues(
-        values=parted, overlay=_changed(values, parted), secrets=walk.secrets, references=tuple(walk.references)
+        values=split, overlay=_changed(values, split), secrets=walk.secrets, references=tuple(walk.references)
     )
 
 
-def require_references(parted: SplitValues, chart: Chart) -> None:
+def require_references(split: SplitValues, chart: Chart) -> None:
     """Make sure that the chart takes a reference where it is to get one.
 
     Raises:
         InvalidInputError: it takes only text, which everybody could read who may read Helm's release.
     """
-    if not parted.secrets or chart.schema is None:
+    if not split.secrets or chart.schema is None:
         return
-    for error in jsonschema.Draft7Validator(chart.schema).iter_errors(coalesce(chart.defaults, parted.values)):
+    for error in jsonschema.Draft7Validator(chart.schema).iter_errors(coalesce(chart.defaults, split.values)):
         key = ".".join(map(str, error.absolute_path))
         raise InvalidInputError(
             f"chart {chart.ref}: {key} is marked as a secret (writeOnly), but may not be "

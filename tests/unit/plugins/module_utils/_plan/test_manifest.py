@@ -70,10 +70,10 @@ def test_separators_in_a_script_are_its_own() -> None:
             "renders an object ('Job') without metadata.name: found none.",
         ),
         (JOB.replace("kind: Job", "kind: [Job]"), "renders an object (\"['Job']/a\") without kind: found ['Job']."),
-        (f"{JOB}  annotations: hook\n", "renders an object ('Job/a') whose metadata.annotations is no mapping."),
+        (f"{JOB}  annotations: hook\n", "renders an object ('Job/a') whose metadata.annotations is not a mapping."),
         ("- a\n", "renders no object: its output:2: found a list where a YAML mapping (key: value) must stand."),
         ("a: [\n", "renders no object: its output:3:1: not valid YAML: did not find expected node content."),
-        ("kind: List\nitems: [x]\n", "renders 'x' where an object must stand."),
+        ("kind: List\nitems: [x]\n", "renders 'x' where an object is expected."),
         ("kind: List\nitems: [{kind: Job}]\n", "renders an object ('Job') without apiVersion: found none."),
     ],
 )

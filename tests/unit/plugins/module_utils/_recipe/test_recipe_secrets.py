@@ -37,7 +37,7 @@ def chart(schema: t.Any, defaults: Values | None = None) -> Chart:
     )
 
 
-def parted(schema: t.Any, values: Values) -> SplitValues:
+def split(schema: t.Any, values: Values) -> SplitValues:
     return split_secrets(layers([Source(name="values", data=values)]), chart(schema), "app-secrets")
 
 
@@ -87,38 +87,38 @@ def ref(key: str) -> Values:
     ],
 )
 def test_secrets_are_replaced(schema: t.Any, values: Values, left: Values, secrets: dict[str, str] | None) -> None:
-    found = parted(schema, values)
+    found = split(schema, values)
     assert found.values == left
     assert merge(values, found.overlay) == left
     assert secrets in (None, found.secrets)
 
 
 def test_nothing_is_laid_over_values_without_a_secret() -> None:
-    found = parted({"properties": {"a": MARKED}}, {"b": {"c": [1]}})
+    found = split({"properties": {"a": MARKED}}, {"b": {"c": [1]}})
     assert (found.overlay, found.secrets, found.references) == ({}, {}, ())
 
 
 def test_what_is_a_reference_already_stays_and_is_known() -> None:
     mine = {"secretKeyRef": {"name": "mine", "key": "token"}}
     optional = {"secretKeyRef": {"name": "mine", "key": "token", "optional": True}}
-    found = parted({"properties": {"a": MARKED, "b": MARKED}}, {"a": mine, "b": optional["secretKeyRef"]})
+    found = split({"properties": {"a": MARKED, "b": MARKED}}, {"a": mine, "b": optional["secretKeyRef"]})
     assert found.references == (("a", "mine", "token"),)
     assert found.values["a"] == mine
 
 
 def test_a_secret_is_no_number() -> None:
     with pytest.raises(InvalidInputError, match=r"a\.b: a secret is text: write it in quotes") as caught:
-        parted({"properties": {"a": {"properties": {"b": MARKED}}}}, {"a": {"b": 471100}})
+        split({"properties": {"a": {"properties": {"b": MARKED}}}}, {"a": {"b": 471100}})
     assert "471100" not in str(caught.value)
 
 
 def test_a_chart_that_takes_only_text_is_refused() -> None:
     schema = {"properties": {"auth": {"properties": {"password": {"type": "string", "writeOnly": True}}}}}
-    found = parted(schema, {"auth": {"password": "hunter22"}})
+    found = split(schema, {"auth": {"password": "hunter22"}})
     with pytest.raises(InvalidInputError, match=r"chart team/app: auth.password is marked as a secret") as caught:
         require_references(found, chart(schema))
     assert "hunter22" not in str(caught.value)
-    require_references(parted(schema, {"auth": {}}), chart(schema))
+    require_references(split(schema, {"auth": {}}), chart(schema))
 
 
 @pytest.mark.parametrize("rule", [{"pattern": "^hf_"}, {"minLength": 20}, {"type": "integer"}, {"enum": ["a"]}])
@@ -145,7 +145,7 @@ def test_helm_sees_the_references(tmp_path: Path) -> None:
     recipe = {"a": "hunter22", "b": {"c": ["hunter23"], "d": 1}, "e": [1]}
     file, over = tmp_path / "recipe.yaml", tmp_path / "over.json"
     file.write_text(json.dumps(recipe), encoding="utf-8")
-    found = parted(schema, recipe)
+    found = split(schema, recipe)
     over.write_text(json.dumps(found.overlay), encoding="utf-8")
     shown = seen(mirror(tmp_path, {"a": ""}), [file, over])
     assert shown == found.values == {"a": ref("a"), "b": {"c": [ref("b.c.0")], "d": 1}, "e": [1]}
