@@ -12,9 +12,8 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - Path of the kubeconfig of the cluster. It must be given here, by C(module_defaults) or as in the playbooks
-        from the
-        host variable C(kubeconfig); the user's own C(~/.kube/config) is never taken by itself.
+      - Path of the kubeconfig of the cluster. It must be given here, by C(module_defaults), or by the host variable
+        C(kubeconfig) as in the playbooks; the user's own C(~/.kube/config) is never used by default.
     type: path
   context:
     description: Context within O(kubeconfig). When omitted, its current context.
@@ -25,12 +24,12 @@ options:
     default: 60
   redact:
     description:
-      - Secrets that no line, no file of the evidence and no result may show, however they are quoted, escaped or
+      - Secrets to mask in every line, in the evidence and in the result, however they are quoted, escaped or
         encoded; they are replaced by V(********).
-      - Also taken out are values of the Kubernetes Secrets that the pods refer to (from 6 characters on);
+      - Also masked are values of the Kubernetes Secrets that the pods refer to (from 6 characters on);
         vaulted values among the task's arguments and the host's variables, if they were encrypted one by one and not as
-        a whole file; secrets of the kubeconfig; and values of the environment's variables that are called a token, a
-        password or the like.
+        a whole file; secrets of the kubeconfig; and values of environment variables whose names mark them as a token,
+        a password or the like.
     type: list
     elements: str
 """
@@ -49,7 +48,8 @@ options:
     description:
       - Path of the C(helm) program, of version 4.
       - When omitted, E(MLOPS_EKS_HELM), the one built by this project, or the one on E(PATH).
-      - Of Helm's own variables only those count that say where it keeps logins, repositories, plugins and caches, such
-        as E(HELM_REGISTRY_CONFIG) and E(HELM_REPOSITORY_CONFIG). Proxies and certificates count as for any program.
+      - Of Helm's own variables only those apply that set the place of logins, repositories, plugins and caches, such as
+        E(HELM_REGISTRY_CONFIG) and E(HELM_REPOSITORY_CONFIG). Variables for proxies and certificates apply as for any
+        program.
     type: path
 """

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cluster_cleanup
-short_description: Let a cluster remove what it made outside of itself
+short_description: Make a cluster remove what it made outside of itself
 description:
   - Deletes Services of type LoadBalancer, Ingresses and Gateways, then volumes that were made dynamically, with their
     claims and whatever uses them, then Karpenter's pools, nodes and EC2NodeClasses; and waits until their controllers
-    have removed what stands behind them.
-  - Where Karpenter drains nodes, PodDisruptionBudgets are deleted before; what is evicted has nowhere else to go, so
-    one of them could keep a node for ever.
-  - Volumes that are to be kept (reclaim policy Retain) and what was made by hand stay, as do the pools of EKS Auto
-    Mode.
+    have removed the resources behind them.
+  - Where Karpenter drains nodes, PodDisruptionBudgets are deleted before; evicted pods start nowhere else, so
+    a budget could keep a node without limit.
+  - Volumes with the reclaim policy Retain and what was made by hand stay, as do the pools of EKS Auto Mode.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -31,7 +30,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Leave nothing behind
+- name: Remove load balancers, volumes and nodes
   mlops.eks.cluster_cleanup:
     kubeconfig: clusters/train-usw2/kubeconfig
 """

@@ -10,10 +10,10 @@ module: container_image
 short_description: Build a container image without a registry
 description:
   - Builds an OCI archive in the cache, either from a C(Containerfile) or from statically linked programs alone.
-  - The archive's name holds a hash of everything it is made from; an archive that exists is up to date.
+  - The archive's name contains a hash of everything it is made from; an archive that exists is up to date.
   - A C(Containerfile) must start from C(debian:RELEASE) or C(debian:RELEASE-slim), made by mmdebstrap.
     C(RUN) uses this machine's network and Debian mirror; neither is left in the image.
-  - The build secrets C(pip.conf) and C(ca.pem) are this machine's way to its Python package index.
+  - The build secrets C(pip.conf) and C(ca.pem) hold this machine's settings for its Python package index.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -31,15 +31,15 @@ options:
     description: Files of an image that starts from nothing, by their path in the image.
     type: dict
   entrypoint:
-    description: What an image made of O(files) runs.
+    description: Command of an image made of O(files).
     type: list
     elements: str
   user:
-    description: Whom an image made of O(files) runs as, C(UID:GID). When omitted, root.
+    description: User of an image made of O(files), C(UID:GID). When omitted, root.
     type: str
   cache_dir:
     description:
-      - Directory for what can be built again.
+      - Directory of the build cache.
       - When omitted, C($MLOPS_EKS_CACHE), else C(mlops-eks) below C($XDG_CACHE_HOME) or C(~/.cache).
     type: path
 """
@@ -60,7 +60,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 archive:
-  description: Path of the archive; none in check mode when its files are not there yet.
+  description: Path of the archive; none in check mode when its files do not exist yet.
   returned: success
   type: str
   sample: /home/me/.cache/mlops-eks/images/localhost-mlops-eks-digits-0.1.0-0123456789ab.tar

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: eks_leftovers
-short_description: Look in an account for what is left of a cluster
+short_description: Search an account for what is left of a cluster
 description:
-  - Asks AWS, not Terraform's state, for everything that carries the tags or the names of a cluster; what the stack made
-    and what controllers inside the cluster made, such as load balancers, volumes and Karpenter's instances.
-  - A kind that the identity in use may not list is told as unknown, with the IAM action.
+  - Searches AWS, not Terraform's state, for everything that carries the tags or the names of a cluster; what the stack
+    made and what controllers inside the cluster made, such as load balancers, volumes and Karpenter's instances.
+  - A kind that the identity in use may not list is reported as unknown, with the IAM action.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -33,7 +33,7 @@ options:
     description:
       - Remove what controllers inside the cluster made, data on its volumes included. For a cluster that can no longer
         do so itself.
-      - What the stack made is left to M(mlops.eks.terraform_stack).
+      - M(mlops.eks.terraform_stack) removes what the stack made.
     type: bool
     default: false
   known:
@@ -42,10 +42,10 @@ options:
     elements: str
     default: []
   timeout:
-    description: Seconds to wait for what is there to be gone. V(0) for no limit; when omitted, it is only looked at.
+    description: Seconds to wait until the leftovers are gone. V(0) for no limit; when omitted, they are only listed.
     type: float
   fail:
-    description: Whether to fail when something is left in the end, or could not be looked for.
+    description: Whether to fail when something is left at the end, or could not be listed.
     type: bool
     default: true
   show:
@@ -55,7 +55,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: See that nothing is left
+- name: Check that nothing is left
   mlops.eks.eks_leftovers:
     name: train-usw2
     region: us-west-2
@@ -83,7 +83,7 @@ leftovers:
       made_by: cluster
       remedy: aws ec2 delete-volume --volume-id vol-0123456789abcdef0 --region us-west-2
 unknown:
-  description: Kinds that could not be looked for, and why.
+  description: Kinds that could not be listed, and why.
   returned: always
   type: dict
   sample: {SQS queue: "sqs list_queues in us-west-2: not allowed. The identity needs the IAM action sqs:ListQueues."}

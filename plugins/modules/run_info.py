@@ -18,7 +18,7 @@ extends_documentation_fragment:
   - mlops.eks._cluster
 options:
   release:
-    description: Only this run. When omitted, that of O(pipeline), else all.
+    description: Only this run. When omitted, the run of O(pipeline), else all.
     type: str
   namespace:
     description: Namespace to work in. When omitted, that of O(pipeline), else V(default).
@@ -34,8 +34,8 @@ options:
     default: false
   node_groups:
     description:
-      - Only what runs, waits for its next attempt or serves on nodes of these managed node groups of EKS, by the names
-        that EKS gives them. What has no pods counts as well, as it may get some there.
+      - Only steps that run, wait for their next attempt or serve on nodes of these managed node groups of EKS, by the
+        names that EKS gives them. Steps without pods count as well, because their pods may start there.
       - It needs the right to list nodes and pods.
     type: list
     elements: str
@@ -54,14 +54,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 runs:
-  description: One entry per step; with O(node_groups), C(nodes) are those of the groups that its pods are on.
+  description: One entry per step; with O(node_groups), C(nodes) are the nodes of the groups on which its pods are.
   returned: always
   type: list
   elements: dict
   sample:
     - {release: accel-bert, step: train, outcome: running, took: 3 h 4 min, by: ada@ctl-1}
 table:
-  description: The same as aligned lines of text, or where runs are when there are none in the namespace.
+  description: The same as aligned lines of text, or the namespaces with runs when there are none in this one.
   returned: always
   type: list
   elements: str

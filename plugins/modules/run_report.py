@@ -13,8 +13,8 @@ description:
     C(run.json) for programs and C(report.html) for people.
   - The page is one file that needs no network and no script; it shows outcomes, causes of failures, a timeline, what
     the steps requested, their pods, the last lines of their logs, and links to the evidence.
-  - A record that is missing or broken, and a step whose end nobody saw, become a line in the report, not an error.
-  - Hosts of one play may run this at the same time; the last to write has seen the records of all.
+  - A record that is missing or broken, and a step without a recorded end, become a line in the report, not an error.
+  - Hosts of one play may run this at the same time; the last one writes the records of all.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -28,7 +28,7 @@ options:
     type: str
     required: true
 requirements:
-  - jinja2 (which ansible-core brings along) where the task runs
+  - jinja2 (a dependency of ansible-core) where the task runs
 extends_documentation_fragment:
   - mlops.eks._attributes
 """
@@ -38,7 +38,7 @@ EXAMPLES = r"""
   mlops.eks.run_report:
     run_id: 20261121T091502-digits-3f9a
 
-- name: Write it where the runs lie elsewhere
+- name: Write it where the runs are elsewhere
   mlops.eks.run_report:
     runs_dir: /srv/mlops/runs
     run_id: 20261121T091502-digits-3f9a
@@ -89,7 +89,7 @@ ARGUMENT_SPEC = {
 
 
 def _quiet(_line: str) -> None:
-    """Say nothing: a module's output is its result."""
+    """Print nothing: a module's output is its result."""
 
 
 def main() -> None:

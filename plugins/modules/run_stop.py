@@ -10,13 +10,13 @@ module: run_stop
 short_description: Cancel a run, evidence first
 description:
   - Takes the run's lock from the controller that follows it, if one does, and marks the running and kept steps as
-    cancelled in the ledger; then uninstalls everything installed for the run, and keeps its pods and logs up to their
-    last words, for which it waits as long as the pods' grace period.
+    cancelled in the ledger; then uninstalls everything installed for the run, and keeps its pods and their logs to the
+    end, for which it waits as long as the pods' grace period.
   - With the task keyword C(no_log) the evidence is readable by its owner only.
   - That controller ends its step as C(cancelled) when the workload goes away, or within 2 seconds when it waits for the
     next attempt.
   - A run that is between two steps does not begin the next one, which then fails as C(cancelled). A run that begins
-    later, by another run id, is not concerned.
+    later, with another run id, is not affected.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -26,7 +26,7 @@ extends_documentation_fragment:
   - mlops.eks._cluster.helm
 options:
   release:
-    description: Name of the run. It is needed when O(pipeline) is omitted.
+    description: Name of the run. Required when O(pipeline) is omitted.
     type: str
   namespace:
     description: Namespace to work in. When omitted, that of O(pipeline), else V(default).
@@ -38,21 +38,21 @@ options:
     type: path
   adopt:
     description:
-      - Uninstall a Helm release of the run's name, too, that this collection did not install, or whose ledger is gone.
-      - Without it such a release is refused by name and not changed; one of another run always is.
+      - Also uninstall a Helm release of the run's name that this collection did not install, or whose ledger is gone.
+      - Without it such a release is refused by name and not changed; a release of another run always is.
     type: bool
     default: false
   runs_dir:
     description:
       - Directory for the evidence, relative to the working directory.
       - Where it cannot be written, as on a full disk, nothing is stopped. Where it fills up meanwhile, nothing is
-        uninstalled until there is room for what the pods have written so far; that is said each minute.
+        uninstalled until there is room for what the pods have written so far; a line says so each minute.
     type: path
     default: runs
   evidence:
     description:
       - Whether pods and logs are kept.
-      - With V(false) they are lost with what is uninstalled, and no directory is written.
+      - With V(false) they are lost with the releases, and no directory is written.
     type: bool
     default: true
 """

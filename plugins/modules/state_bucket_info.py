@@ -7,10 +7,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: state_bucket_info
-short_description: Tell whether the bucket of Terraform's states is there
+short_description: Check whether the bucket of Terraform's states exists
 description:
-  - Asks S3 for the bucket itself, so that one of another account is found, and no bucket but this one needs to be seen.
-  - A bucket that the identity may not see is there all the same.
+  - Requests the bucket itself from S3, so a bucket of another account is found, and no right to list others is needed.
+  - A bucket that the identity may not access counts as existing.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -21,13 +21,13 @@ extends_documentation_fragment:
   - mlops.eks._aws
 options:
   name:
-    description: Name of the bucket. One that is in another region than O(region) is an error.
+    description: Name of the bucket. A bucket in another region than O(region) is an error.
     type: str
     required: true
 """
 
 EXAMPLES = r"""
-- name: Look for the bucket of the state
+- name: Check for the bucket of the state
   mlops.eks.state_bucket_info:
     name: acme-terraform-state
     region: us-west-2
@@ -36,7 +36,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 exists:
-  description: Whether there is a bucket of that name, in this account or another one.
+  description: Whether a bucket of that name exists, in this account or another one.
   returned: success
   type: bool
   sample: true

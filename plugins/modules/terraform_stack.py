@@ -10,13 +10,13 @@ module: terraform_stack
 short_description: Apply or destroy a Terraform stack for one cluster
 description:
   - Plans a stack with C(terraform) or C(tofu), refuses what would lose data, and applies the plan. With a local
-    connection every resource is a line, as it is done.
+    connection every resource is printed as one line when it is done.
   - Each cluster has a directory of its own, O(data_dir); many can be made from one O(source) at once, and the source is
     only read.
-  - A run that is interrupted is completed by the same task. When this controller ends while Terraform applies,
-    Terraform goes on to its end, and the next run follows it; Terraform that were told to stop would forget what it is
-    making. What is still being planned is given up.
-  - What a Terraform that was itself killed made, and could not write into its state, is imported by the next run.
+  - The same task completes a run that was interrupted. When this controller ends while Terraform applies, Terraform
+    goes on to its end, and the next run follows it; a Terraform that is stopped would lose what it is making. A plan
+    is stopped.
+  - What a killed Terraform made and could not write into its state is imported by the next run.
 version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
@@ -29,15 +29,15 @@ options:
     required: true
   data_dir:
     description:
-      - Directory for what belongs to this cluster alone, readable by its owner only. The state is there when there is
-        no other backend.
+      - Directory of this cluster's files, readable by its owner only. It holds the state when there is no other
+        backend.
       - Its script C(run) is Terraform as this module calls it, for work by hand.
     type: path
     required: true
   state:
     description:
       - V(present) applies the stack, V(absent) destroys it.
-      - V(planned) only says what V(present) would do, in RV(plan), what would be refused included.
+      - V(planned) only returns what V(present) would do, in RV(plan), including what it would refuse.
     type: str
     choices: [present, planned, absent]
     default: present
@@ -46,8 +46,8 @@ options:
     type: dict
   backend:
     description:
-      - Where the state is kept; C(type), V(s3) when omitted, and that backend's own settings. An S3 backend locks with
-        C(use_lockfile) and encrypts unless it is told otherwise.
+      - Backend of the state; C(type), V(s3) when omitted, and that backend's own settings. An S3 backend locks with
+        C(use_lockfile) and encrypts unless these settings differ.
       - When omitted, the stack's own backend, else a file in O(data_dir).
     type: dict
   env:
@@ -55,7 +55,7 @@ options:
     type: dict
   protected:
     description:
-      - Kinds of resources that hold data, or nodes, which are neither destroyed nor replaced without O(allow_replace).
+      - Types of resources that hold data, or nodes, which are neither destroyed nor replaced without O(allow_replace).
     type: list
     elements: str
     default:
@@ -67,16 +67,17 @@ options:
       - aws_s3_bucket
   allow_replace:
     description:
-      - Addresses and kinds of protected resources that may be destroyed or replaced all the same.
-      - What was never wholly created may be replaced without it.
+      - Addresses and types of protected resources that may be destroyed or replaced.
+      - A resource that was never completely created may be replaced without it.
     type: list
     elements: str
     default: []
   allow_disruption:
     description:
       - Addresses of node groups, or C(aws_eks_node_group) for all, that may lose nodes, because nothing runs on them or
-        because it may end. A group loses nodes when it is destroyed or replaced, when a change lets EKS replace its
-        nodes (launch template, image, Kubernetes version), when its size becomes smaller, or by a taint that evicts.
+        because what runs there may end. A group loses nodes when it is destroyed or replaced, when a change lets EKS
+        replace its nodes (launch template, image, Kubernetes version), when its size becomes smaller, or by a taint
+        that evicts.
       - A group of a Capacity Block that has nodes is not updated at all; EKS does that while it has none.
     type: list
     elements: str
@@ -91,22 +92,22 @@ options:
     type: path
   lock_timeout:
     description:
-      - Seconds to wait for another run on the same O(data_dir), and for the lock of the state. Terraform that outlived
-        its run is waited for as long as O(timeout) allows. V(0) for no limit.
+      - Seconds to wait for another run on the same O(data_dir), and for the lock of the state. The wait for a Terraform
+        that outlived its run is limited by O(timeout) only. V(0) for no limit.
     type: float
     default: 60
   timeout:
     description:
-      - Seconds after which the task fails. Terraform that applies goes on to its end; the same task follows it.
+      - Seconds after which the task fails. A Terraform that applies goes on to its end; the same task follows it.
         V(0) for no limit.
     type: float
     default: 7200
   heartbeat:
-    description: Seconds of silence before a sign of life, with what takes so long; V(0) for none.
+    description: Seconds without output after which a line names what is still being done; V(0) for none.
     type: float
     default: 30
   redact:
-    description: Secrets to take out of every line and of the result, beside what Terraform itself calls sensitive.
+    description: Secrets to mask in every line and in the result, beside what Terraform itself calls sensitive.
     type: list
     elements: str
 """
@@ -127,7 +128,7 @@ EXAMPLES = r"""
       cluster_name: train-usw2
   register: stack
 
-- name: Remove it, file systems included
+- name: Remove the cluster, file systems included
   mlops.eks.terraform_stack:
     source: terraform/stacks/cluster
     data_dir: clusters/train-usw2/terraform
@@ -139,14 +140,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 outputs:
-  description: Outputs of the stack by name; a sensitive one is V((sensitive)). In check mode, those before.
+  description: Outputs of the stack by name; a sensitive one is V((sensitive)). In check mode, the present ones.
   returned: success
   type: dict
   sample: {cluster_name: train-usw2, admin_token: (sensitive)}
 plan:
   description:
-    - What was, or in check mode would be, done. C(refused) has addresses, C(disruptions) the node groups
-      that would lose nodes.
+    - What was done, or would be done in check mode. C(refused) has addresses, C(disruptions) the node groups that would
+      lose nodes.
   returned: success
   type: dict
   sample:
@@ -161,12 +162,12 @@ diff:
   type: dict
   sample: {before: {aws_subnet.this: {cidr_block: 10.0.0.0/24}}, after: {aws_subnet.this: {cidr_block: 10.0.8.0/24}}}
 elapsed:
-  description: Seconds it took.
+  description: Seconds that the task took.
   returned: success
   type: float
   sample: 641.2
 diagnostics:
-  description: Every problem Terraform told of.
+  description: Every problem that Terraform reported.
   returned: when Terraform failed
   type: list
   elements: dict
@@ -178,7 +179,7 @@ refused:
   elements: dict
   sample: [{action: destroy, address: aws_efs_file_system.this, type: aws_efs_file_system, why: ""}]
 disruptions:
-  description: Node groups that would lose nodes and may not, with RV(outputs) as they are now.
+  description: Node groups that would lose nodes and may not, with the present RV(outputs).
   returned: when there were some
   type: list
   elements: dict
@@ -194,12 +195,12 @@ lock:
   sample: {identifier: 2683f447-6150-904f, who: me@laptop, operation: OperationTypeApply, created: 1795280702.5}
 known:
   description: Identifiers of the resources in the state.
-  returned: when something is in the way that exists and is not in the state
+  returned: when a resource that is not in the state blocks the apply
   type: list
   elements: str
   sample: [vpc-0a1b2c3d]
 orphans:
-  description: Identifiers, by address, of what a killed run made and could not write into its state, nor be imported.
+  description: Identifiers, by address, of what a killed run made and this run could not import.
   returned: when there are some
   type: dict
   sample: {aws_vpc.this: vpc-0a1b2c3d}

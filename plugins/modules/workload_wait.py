@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: workload_wait
-short_description: Follow a workload that somebody else submitted to its end
+short_description: Follow a workload that was submitted elsewhere to its end
 description:
   - Watches a workload until it has succeeded, is ready, or has failed, and keeps the evidence.
   - Known are Job, MPIJob, PyTorchJob and the other jobs of the training operator, TrainJob, JobSet, RayJob, RayService,
@@ -32,7 +32,7 @@ options:
     type: str
     required: true
   api_version:
-    description: API version, where the kind alone is not clear, and of a kind that is not known.
+    description: API version; needed where the kind alone is ambiguous, and for a kind that is not known.
     type: str
 """
 
