@@ -25,7 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.manifest import re
 from ansible_collections.mlops.eks.plugins.module_utils._plan.render_errors import located
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import choose, find_kind, refer
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, asks_capabilities
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart, uses_capabilities
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.identity import identity
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import (
@@ -136,7 +136,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
 
 def _capabilities(draft: Draft, kube: Kube) -> Capabilities:
     """Return the cluster's capabilities for `helm template`; API versions only if the chart or its values use them."""
-    asks = asks_capabilities(draft.chart.path) or "Capabilities" in json.dumps(draft.values)
+    asks = uses_capabilities(draft.chart.path) or "Capabilities" in json.dumps(draft.values)
     return Capabilities(server_version(kube), api_versions(kube) if asks else ())
 
 

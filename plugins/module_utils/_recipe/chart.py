@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts: found in the catalogue or a directory, with what the engine needs to know of each."""
+"""Find a chart in the catalogue or a directory, and read its metadata, defaults and schema."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 CATALOGUE = Path(__file__).resolve().parents[3] / "charts"
-# Prose and test inputs of a chart, and of those in it, do not change what it installs; a template of such a name does.
+# README and test values of a chart and its subcharts do not change what it installs.
 _IN_CHARTS = re.compile(r"^(?:charts/[^/]+/)+")
 _NOT_CONTENT = ("README.md", "ci", ".helmignore")
-# What no chart is made of, though it may stand in its directory.
+# Entries of a chart directory that do not belong to the chart.
 _NOT_CHART = (".git",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where a chart comes from that was a package, or stands in a repository.
+    """The origin of a chart that is a package or comes from a repository.
 
-    `package` is a file whose SHA-256 is `package_digest`, as `sha256:…`; `commit` is empty where the source is not git;
-    `note` is what the user should know about how it was got.
+    `package` is a file with the SHA-256 `package_digest`, as `sha256:…`. `commit` is empty if the source is not git.
+    `note` is a message for the user about how the chart was fetched.
     """
 
     package: Path
@@ -54,7 +54,8 @@ class Origin:
 class Chart:
     """One chart directory.
 
-    `serves` says that its workload ends ready and stays; `digest` is the SHA-256 of all that shapes what is installed.
+    `serves` is true if its workload becomes ready and stays. `digest` is the SHA-256 of all files that decide what is
+    installed.
     """
 
     ref: str
@@ -69,7 +70,7 @@ class Chart:
 
     @property
     def label(self) -> str:
-        """Which chart it is, for people: name, version, and what tells it from another of that version."""
+        """Name, version, and commit or digest, for messages."""
         if self.origin is None:
             return f"{self.name} {self.version}"
         commit = self.origin.commit
@@ -77,7 +78,7 @@ class Chart:
 
     @property
     def source(self) -> dict[str, str] | None:
-        """What the record of a step says of the origin."""
+        """The origin, as in the record of a step."""
         origin = self.origin
         return {"repo": origin.repo, "commit": origin.commit, "digest": origin.package_digest} if origin else None
 
@@ -90,7 +91,7 @@ def find(ref: str, *, catalogue: Path = CATALOGUE) -> Chart:
         InvalidInputError: its files are broken.
     """
     for candidate in (catalogue / ref, Path(ref)):
-        # Not Path.is_file: a name too long for the file system is an error there.
+        # Path.is_file would raise for a name that is too long.
         if os.path.isfile(candidate / "Chart.yaml"):  # noqa: PTH113
             return read(ref, candidate.resolve())
     known = sorted(str(path.parent.relative_to(catalogue)) for path in catalogue.glob("*/*/Chart.yaml"))
@@ -138,7 +139,7 @@ def files(directory: Path) -> Iterator[tuple[str, Path]]:
     """Yield the name within the chart, and the path, of every file of a chart directory.
 
     Raises:
-        SourceError: something in it cannot be read as a file, or it is too large for a chart.
+        SourceError: an entry is not a regular file, or the directory is too large for a chart.
     """
     total = 0
     for count, (name, entry) in enumerate(_entries(directory, ""), start=1):
@@ -161,7 +162,7 @@ _REMEDY = "Is it a chart directory, and nothing but a chart in it?"
 
 
 def _entries(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
-    """Yield everything in a directory and below it, symbolic links followed, one into another some levels."""
+    """Yield everything below a directory; symbolic links are followed, up to `CHART_DEPTH` levels."""
     if prefix.count("/") > CHART_DEPTH:
         raise SourceError(f"chart file {directory}: it is more than {CHART_DEPTH} directories deep. {_REMEDY}")
     for entry in directory.iterdir():
@@ -171,8 +172,8 @@ def _entries(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
                 yield from _entries(entry, f"{prefix}{entry.name}/")
 
 
-def asks_capabilities(path: Path) -> bool:
-    """Return whether templates of a chart may ask what the cluster serves; a packed chart in it may."""
-    # That it demands a version of Kubernetes, in Chart.yaml, is none of it.
+def uses_capabilities(path: Path) -> bool:
+    """Return whether templates of a chart may use `.Capabilities`; true if a subchart is a package."""
+    # `kubeVersion` in Chart.yaml does not count.
     inside = (file for name, file in files(path) if name.endswith(".tgz") or "templates/" in name)
     return any(file.suffix == ".tgz" or b"Capabilities" in file.read_bytes() for file in inside)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The `secrets` of a pipeline or a step: which Secrets there are to be, and where what is in them comes from."""
+"""The key `secrets` of a pipeline or a step: Secrets, and the source of each value in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.keys import Key, Path, check_keys
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 
-# Where one value comes from: a mapping with one of the words of `SOURCES`, and what belongs to that.
+# The source of one value: a mapping with one key of `SOURCES`, and the other keys of that row.
 Origin = Mapping[str, t.Any]
 SOURCES: Mapping[str, dict[str, Key]] = {
     "variable": {"variable": Key(str, "the name of a variable")},
@@ -46,13 +46,13 @@ _EXAMPLE = "{env: HF_TOKEN}"
 
 
 def refuse(origin: Origin) -> str:
-    """Return nothing: this process can get values from nowhere."""
+    """Raise an error: this process cannot read secrets."""
     raise InvalidInputError(f"{shown(dict(origin))} can only be read on the controller, by the action plugin.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeclaredSecret:
-    """One Secret: its `data`, by key the text or where it comes from; without any it is there already, with `keys`."""
+    """One Secret: its `data` maps keys to text or to a source. Without data the Secret must exist, with `keys`."""
 
     name: str
     type: str = "Opaque"
@@ -60,19 +60,19 @@ class DeclaredSecret:
     keys: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, t.Any]:
-        """Return it as `pipeline.yaml` says it."""
+        """Return the Secret as in `pipeline.yaml`."""
         kind = {} if self.type == "Opaque" else {"type": self.type}
         return {"name": self.name, **kind, **({"data": dict(self.data)} if self.data else {"keys": list(self.keys)})}
 
     @property
     def is_plain(self) -> bool:
-        """Whether it holds text, which no file may hold."""
+        """Whether it holds the text of a secret, which must not be written to a file."""
         return any(isinstance(one, str) for one in self.data.values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeclaredSecrets:
-    """All Secrets that are declared for a step. What is in them is asked of `resolve`, once, and told to `learn`."""
+    """All Secrets declared for a step. Each value is read once with `resolve`, and then passed to `learn`."""
 
     entries: tuple[DeclaredSecret, ...] = ()
     resolve: Callable[[Origin], str] = refuse
@@ -80,10 +80,10 @@ class DeclaredSecrets:
     _known: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     def content(self, declared: DeclaredSecret) -> Mapping[str, str]:
-        """Return the content of a Secret that is to be made.
+        """Return the content of a Secret to create.
 
         Raises:
-            EksError: it cannot be had; the message names Secret and key.
+            EksError: a value cannot be read; the message names Secret and key.
         """
         if declared.name not in self._known:
             self._known[declared.name] = {key: self._one(declared, key) for key in declared.data}
@@ -103,7 +103,7 @@ class DeclaredSecrets:
 
 
 def declared_secrets(source: Source, *, text: bool) -> tuple[DeclaredSecret, ...]:
-    """Return what is declared under `secrets`; with `text`, a value itself may stand there.
+    """Return the Secrets under the key `secrets`; with `text`, a value may be the secret itself.
 
     Raises:
         InvalidInputError: with file, line and key of the mistake; no value is shown.
@@ -124,14 +124,14 @@ def declared_secrets(source: Source, *, text: bool) -> tuple[DeclaredSecret, ...
 
 def _declared(source: Source, data: dict[str, t.Any], path: Path, *, text: bool) -> DeclaredSecret:
     for key, value in data.items():
-        # Before a message could show what stands in its place.
+        # Check this first: the message of `check_keys` would show the value.
         if key == "data" and not isinstance(value, dict):
             raise InvalidInputError(f"{source.at((*path, key))}: data: expected {_KEYS['data'].expected}.")
     check_keys(source, data, path, _KEYS)
     if bool(data.get("data")) == bool(data.get("keys")):
         raise InvalidInputError(
-            f"{source.at(path)}: Secret {data['name']}: say data, by key where it comes from, if it is to be "
-            "made; or keys, if it is there already."
+            f"{source.at(path)}: Secret {data['name']}: set data, with the source of each key, to create it; "
+            "or keys, if it exists already."
         )
     for key in data.get("keys", ()):
         with source.errors_at((*path, "keys")):
@@ -153,9 +153,9 @@ def _declared(source: Source, data: dict[str, t.Any], path: Path, *, text: bool)
 
 
 def _check_origin(origin: t.Any, key: str) -> None:
-    """Refuse what does not say where a value comes from; it may be the value itself, so it is not shown."""
+    """Check the source of a value. A wrong one is not shown, as it may be the secret itself."""
     if not isinstance(origin, dict):
-        raise InvalidInputError(f"{key}: say where the secret comes from, not what it is: {key}: {_EXAMPLE}.")
+        raise InvalidInputError(f"{key}: give the source of the secret, not the secret: {key}: {_EXAMPLE}.")
     words = [word for word in SOURCES if word in origin]
     if len(words) != 1:
         guess = "".join(did_you_mean(str(word), SOURCES) for word in origin)

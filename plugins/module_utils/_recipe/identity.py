@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What makes two steps the same step."""
+"""The identity of a step: two steps with the same identity are the same step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ import typing as t
 
 
 def identity(*, chart_digest: str, values: dict[str, t.Any], release: str, namespace: str) -> str:
-    """Return the SHA-256 (64 hex) of what is installed: chart content, merged values, release and namespace."""
+    """Return the SHA-256 (64 hexadecimal digits) of chart content, merged values, release and namespace."""
     parts = {"chart": chart_digest, "values": values, "release": release, "namespace": namespace}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str).encode()).hexdigest()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The keys of `pipeline.yaml`: which there are, and what each may hold."""
+"""The keys of `pipeline.yaml` and their types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Path = tuple[str | int, ...]
 
 
 class Key(t.NamedTuple):
-    """What a key may hold, in types and in words; names obey `rule`."""
+    """Type of a key, its description for messages, and the rule of a name."""
 
     kind: type | tuple[type, ...]
     expected: str
@@ -34,7 +34,7 @@ class Key(t.NamedTuple):
     rule: Rule | None = None
 
 
-# Categories of causes (`_diagnose/reasons.py`) after which a step may be tried again, and the word for all of them.
+# Categories of causes (`_diagnose/reasons.py`) after which a step may be retried, and `any` for all of them.
 RETRY_ON = ("evicted", "node_lost", "preempted", "image_pull", "any")
 
 PIPELINE_KEYS = {
@@ -57,7 +57,7 @@ STEP_KEYS = {
     "progress": Key(str, "a pattern with a group (?P<done>…)"),
     "workload": Key(str, "Kind or Kind/name, such as Deployment", rule=or_none(WORKLOAD)),
     "until": Key(str, "condition=TYPE or jsonpath={PATH}=VALUE"),
-    # Each under the name that it has as an option of `helm_step`.
+    # With the names of the options of `helm_step`.
     **{name: Key(int, f"a whole number from 0 to {MOST}") for name in STEP_LIMITS},
     "retry_on": Key(list, f"a list of {', '.join(RETRY_ON)}"),
     "fail_on": Key((str, list), "condition=TYPE or jsonpath={PATH}=VALUE, or a list of them"),
@@ -65,7 +65,7 @@ STEP_KEYS = {
 
 
 def check_keys(source: Source, data: dict[str, t.Any], path: Path, keys: dict[str, Key]) -> None:
-    """Refuse keys that are not known, are missing, or hold something else.
+    """Check for unknown keys, missing keys, and values of a wrong type.
 
     Raises:
         InvalidInputError: with file, line and key of the mistake.
@@ -93,7 +93,7 @@ def _counts(value: object) -> bool:
 
 
 def check_patterns(source: Source, data: dict[str, t.Any], path: Path) -> None:
-    """Refuse a pattern for progress that finds none, and categories that nothing is retried on.
+    """Check the pattern of `progress` and the categories of `retry_on`.
 
     Raises:
         InvalidInputError: with file, line and key of the mistake.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Recipe layers merged as Helm merges `-f` files: mappings deeply, everything else by replacement."""
+"""Merge recipe layers as Helm merges `-f` files: mappings deeply, all other values are replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Values = dict[str, t.Any]
 
 
 def merge(base: Values, over: Values) -> Values:
-    """Return `base` with `over` on top; `None` is kept, because only chart defaults are deleted by it."""
+    """Return `base` with `over` on top. `None` is kept, as it deletes chart defaults only."""
     merged = dict(base)
     for key, value in over.items():
         below = merged.get(key)
@@ -25,9 +25,9 @@ def merge(base: Values, over: Values) -> Values:
 
 
 def coalesce(defaults: Values, given: Values) -> Values:
-    """Return what the chart sees: its `defaults` under the `given` values, where a given `None` deletes a default.
+    """Return the values that templates see: `given` over `defaults`, where a `None` in `given` deletes a default.
 
-    A `None` without a default stays; one among the defaults is as good as absent, but for the outermost keys.
+    A `None` without a default stays. A `None` in the defaults counts as absent, except at the top level.
     Source: helm `pkg/chart/common/util/coalesce.go`; tests/unit compares with helm.
     """
     kept = {key: value for key, value in given.items() if value is not None or key not in defaults}
@@ -56,7 +56,7 @@ def _without_none(defaults: Values) -> Values:
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """The ordered sources of one step's values; later wins."""
+    """The ordered sources of one step's values; later ones override earlier ones."""
 
     sources: tuple[Source, ...]
 
@@ -69,17 +69,17 @@ class Layers:
         return merged
 
     def at(self, path: KeyPath) -> str:
-        """Return `file:line` of the value at `path` in the layer that decides it."""
+        """Return `file:line` of the value at `path` in the layer that sets it."""
         for source in reversed(self.sources):
             if path and _has(source.data, path):
                 return source.at(path)
-        # It comes from the chart's defaults, or is missing: the layer that has most of the way there; rather a file.
+        # It is a default of the chart, or missing: the layer with the longest part of the path, preferably a file.
         nearest = max(reversed(self.sources), key=lambda one: (_depth(one.data, path), bool(one.lines)), default=None)
         return nearest.at(path) if nearest else "values"
 
 
 def _depth(data: t.Any, path: KeyPath) -> int:
-    """Return how many parts of `path` lead somewhere in `data`."""
+    """Return how many parts of `path` exist in `data`."""
     for depth, part in enumerate(path):
         inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
         if not inside and not (isinstance(data, dict) and part in data):

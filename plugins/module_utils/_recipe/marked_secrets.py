@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Secrets among the values of a chart: found by `writeOnly: true` in its schema, and replaced by references.
+"""Find secrets in the values of a chart by `writeOnly: true` in its schema, and replace them by references.
 
-A reference is what stands in the environment of a container, `{secretKeyRef: {name: …, key: …}}`.
+A reference is `{secretKeyRef: {name: …, key: …}}`, as in the environment of a container.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ Schema = Mapping[str, t.Any]
 
 @dataclass(frozen=True, kw_only=True)
 class SplitValues:
-    """Values and the secrets that were among them.
+    """Values without secrets, and the secrets.
 
-    `values` has references in their places, `overlay` the same without what needed no change. `secrets` is the content
-    of the Secret that these refer to, by its keys; `references` are those that a recipe had itself: the dotted key, and
-    name and key of the Secret.
+    `values` holds references in place of secrets; `overlay` holds only the changed values. `secrets` is the content of
+    the Secret that the references name. `references` are those of the recipe itself: dotted key, Secret, key.
     """
 
     values: Values
@@ -39,10 +38,10 @@ class SplitValues:
 
 
 def split_secrets(layers: Layers, chart: Chart, name: str) -> SplitValues:
-    """Take the secrets out of the values of `chart`; Secret `name` is to hold them.
+    """Replace the secrets in the values of `chart` by references to Secret `name`.
 
     Raises:
-        InvalidInputError: a secret is a number.
+        InvalidInputError: a secret is not text.
     """
     values = layers.values
     if chart.schema is None:
@@ -55,10 +54,10 @@ def split_secrets(layers: Layers, chart: Chart, name: str) -> SplitValues:
 
 
 def require_references(split: SplitValues, chart: Chart) -> None:
-    """Make sure that the chart takes a reference where it is to get one.
+    """Check that the schema of the chart accepts references in place of secrets.
 
     Raises:
-        InvalidInputError: it takes only text, which everybody could read who may read Helm's release.
+        InvalidInputError: it accepts only text, which anyone who may read the Helm release could read.
     """
     if not split.secrets or chart.schema is None:
         return
@@ -72,7 +71,7 @@ def require_references(split: SplitValues, chart: Chart) -> None:
 
 
 class _Walk:
-    """One walk through values and schema side by side."""
+    """Walks through values and their schemas in parallel."""
 
     def __init__(self, root: Schema, layers: Layers, name: str) -> None:
         self._root, self._layers, self._name = root, layers, name
@@ -80,7 +79,7 @@ class _Walk:
         self.references: list[tuple[str, str, str]] = []
 
     def visit(self, value: t.Any, schemas: list[t.Any], path: KeyPath, *, marked: bool = False) -> t.Any:
-        """Return `value`, itself where nothing in it is a secret."""
+        """Return `value` with references; the same object if it holds no secret."""
         found = list(self._all(schemas))
         marked = marked or any(schema.get("writeOnly") is True for schema in found)
         if marked and (reference := _reference(value)):
@@ -101,7 +100,9 @@ class _Walk:
         if value is None or value == "" or isinstance(value, bool):
             return value
         if not isinstance(value, str):
-            raise InvalidInputError(f"{self._layers.at(path)}: {_dotted(path)}: a secret is text: write it in quotes.")
+            raise InvalidInputError(
+                f"{self._layers.at(path)}: {_dotted(path)}: a secret must be text. Write it in quotes."
+            )
         key = _ILLEGAL.sub("_", _dotted(path)).lstrip(".") or "_"
         while key in self.secrets:
             key += "_"
@@ -109,7 +110,7 @@ class _Walk:
         return {"secretKeyRef": {"name": self._name, "key": key}}
 
     def _all(self, schemas: list[t.Any], seen: frozenset[str] = frozenset()) -> Iterator[Schema]:
-        """Yield the schemas, and those that they refer to or are made of."""
+        """Yield the schemas, and those that they reference or combine."""
         for schema in schemas:
             if not isinstance(schema, dict):
                 continue
@@ -122,7 +123,7 @@ class _Walk:
             yield from self._all([schema.get(word) for word in ("then", "else")], seen)
 
     def _resolve(self, target: str) -> t.Any:
-        """Return what a reference within the schema means; what is elsewhere is not looked for."""
+        """Return the target of a `$ref` within this schema; `None` for one in another file."""
         node: t.Any = self._root if target.startswith("#") else None
         for part in target.lstrip("#").split("/")[1:]:
             node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
@@ -130,7 +131,7 @@ class _Walk:
 
 
 def _under(schemas: list[Schema], key: str) -> list[t.Any]:
-    """Return the schemas for what stands under `key`."""
+    """Return the schemas of the value at `key`."""
     found = []
     for schema in schemas:
         named = [(schema.get("properties") or {}).get(key)]
@@ -143,12 +144,12 @@ def _reference(value: t.Any) -> tuple[str, str] | None:
     ref = value.get("secretKeyRef") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ref, dict) or not all(isinstance(ref.get(one), str) for one in ("name", "key")):
         return None
-    # An optional one may be absent.
+    # The Secret of an optional reference may be absent.
     return None if ref.get("optional") else (ref["name"], ref["key"])
 
 
 def _changed(old: Values, new: Values) -> Values:
-    """Return what of `new` is to be laid over `old`; lists are replaced whole."""
+    """Return the values of `new` that differ from `old`; lists are replaced as a whole."""
     return {
         key: _changed(old[key], value) if isinstance(value, dict) and isinstance(old[key], dict) else value
         for key, value in new.items()

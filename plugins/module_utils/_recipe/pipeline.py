@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Pipelines: the ordered steps of `pipeline.yaml`, checked as a whole before anything runs."""
+"""Read a pipeline: the ordered steps of `pipeline.yaml`, validated before anything runs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ FILE = "pipeline.yaml"
 class Step:
     """One step of a pipeline.
 
-    Of `recipes` the later wins; `keep` is `None` where the chart is to say whether it serves; `limits` holds what is
-    given of `STEP_LIMITS`.
+    Later `recipes` override earlier ones. If `keep` is `None`, the chart decides whether the step stays installed.
+    `limits` holds those of `STEP_LIMITS` that the step sets.
     """
 
     name: str
@@ -78,13 +78,13 @@ def _plain(step: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def locate(given: str) -> Path:
-    """Return the pipeline's directory: as given, or one that the collection ships."""
+    """Return the directory of the pipeline: `given`, or the one of that name in the collection."""
     path, shipped = Path(given).expanduser(), CATALOGUE.parent / given
     return shipped if not path.exists() and shipped.exists() else path
 
 
 def file_of(directory: Path) -> Path:
-    """Return the file of the pipeline in `directory`, which may be that file itself."""
+    """Return the path of `pipeline.yaml`; `directory` may be the file itself."""
     return directory if directory.is_file() else directory / FILE
 
 
@@ -136,15 +136,15 @@ def choose(pipeline: Pipeline, *, from_step: str | None, only_steps: Sequence[st
 
 
 def helm_release(release: str, step: str, *, keep: bool) -> str:
-    """Return the Helm release of a step: a step that stays installed needs a name of its own."""
+    """Return the Helm release of a step; a step that stays installed has a release of its own."""
     return f"{release}-{step}" if keep else release
 
 
 def check_release(name: str) -> None:
-    """Refuse a release name Helm or Kubernetes would refuse later.
+    """Check a release name against the rules of Helm and Kubernetes.
 
     Raises:
-        InvalidInputError: the rule that is broken.
+        InvalidInputError: the name breaks a rule.
     """
     RELEASE.check("release", name)
 
@@ -161,7 +161,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
     recipes = [data["recipe"]] if "recipe" in data else data.get("recipes", [])
     files = [found.name for found in base.glob("*.yaml") if found.name != FILE]
     for name in recipes:
-        # Not Path.is_file: a name too long for the file system is an error there.
+        # Path.is_file would raise for a name that is too long.
         if not os.path.isfile(base / str(name)):  # noqa: PTH113
             where = source.at((*path, "recipe" if "recipe" in data else "recipes"))
             raise InvalidInputError(f"{where}: recipe {shown(name)} is not in {base}.{did_you_mean(str(name), files)}")
@@ -190,7 +190,7 @@ def _step(source: Source, index: int, base: Path) -> Step:
 
 
 def _beside(base: Path, data: dict[str, t.Any]) -> str:
-    """Return the chart of a step; a file or directory beside the pipeline is meant before one elsewhere."""
+    """Return the chart of a step; a path relative to the pipeline takes precedence."""
     chart = str(data["chart"])
     local = "repo" not in data and "://" not in chart
     return str(base / chart) if local and os.path.exists(base / chart) else chart  # noqa: PTH110

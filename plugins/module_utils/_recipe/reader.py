@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""YAML text made into nodes that know their lines, within bounds: no document may cost more than a person could write.
+"""Compose YAML text into nodes with line numbers, with bounds on size and depth.
 
-A few lines of aliases of aliases stand for billions of values, and brackets in brackets overflow a stack.
+Without bounds, a few lines of nested aliases expand to billions of values, and nested brackets overflow the stack.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ else:
     # The real base is added by `_reader`.
     Composer = object
 
-# Characters of a document with its aliases written out, and of the file. Kubernetes stores no object that is larger.
+# Characters of a file, and of a document with its aliases expanded: the size limit of a Kubernetes object.
 LARGEST = 1 << 20
-# What a value costs beside its characters.
+# Size of a value in addition to its characters.
 _EACH = 16
-# Levels of mappings and lists in each other; Kubernetes' own objects have less than twenty.
+# Levels of nested mappings and lists; Kubernetes objects have fewer than 20.
 DEEPEST = 64
 
 
 class Extent(t.NamedTuple):
-    """How large a value is, aliases written out: characters, and levels below it."""
+    """Size of a value with its aliases expanded: characters, and levels below it."""
 
     size: int
     height: int
 
 
 class Nodes(HelmConstructor, Composer):
-    """Composes events into nodes, and nodes into the values Helm sees. `name` is the file's, for messages."""
+    """Composes events into nodes, and nodes into the values that Helm sees. `name` is the file name for messages."""
 
     name = ""
-    # Of whatever scans.
+    # Provided by the scanner.
     peek_event: Callable[[], yaml.Event]
 
     def __init__(self) -> None:
@@ -54,11 +54,11 @@ class Nodes(HelmConstructor, Composer):
         self._depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: t.Any) -> yaml.Node | None:
-        """Return the next node, unless the document becomes too large with it."""
+        """Return the next node; raise an error if the document becomes too large."""
         event = self.peek_event()
         self._check(Extent(0, self._depth), event)
         if not isinstance(event, yaml.AliasEvent):
-            # An anchor may be set anew.
+            # An anchor may be redefined.
             self.anchors.pop(getattr(event, "anchor", None), None)
         self._depth += 1
         node = super().compose_node(parent, index)
@@ -66,7 +66,7 @@ class Nodes(HelmConstructor, Composer):
         if node is not None and not isinstance(event, yaml.AliasEvent):
             self._extents[node] = self._extent(node)
         if node is not None and node not in self._extents:
-            raise self.refusal(event, "an alias stands inside of what it stands for. Write out what is meant.")
+            raise self.refusal(event, "an alias is inside the value that it refers to. Write out the value.")
         if node is not None:
             self._check(self._extents[node], event)
         return node
@@ -83,20 +83,20 @@ class Nodes(HelmConstructor, Composer):
 
     def _check(self, extent: Extent, event: yaml.Event) -> None:
         if extent.size > LARGEST:
-            said = f"with its aliases written out it is larger than {LARGEST >> 20} MiB. Use fewer aliases."
+            said = f"with its aliases expanded it is larger than {LARGEST >> 20} MiB. Use fewer aliases."
             raise self.refusal(event, said)
         if extent.height > DEEPEST:
             raise self.refusal(event, f"values are nested more than {DEEPEST} levels deep. Make them flatter.")
 
     def refusal(self, place: yaml.Event | yaml.Node, said: str) -> InvalidInputError:
-        """Return the error that something is wrong at a place."""
+        """Return an error at the line of `place`."""
         mark = t.cast(yaml.Mark, place.start_mark)
         return InvalidInputError(f"{self.name}:{mark.line + 1}: {said}")
 
     def key(self, node: yaml.Node) -> str:
-        """Return a key as the values have it."""
+        """Return a key as text."""
         if not isinstance(node, yaml.ScalarNode):
-            raise yaml.MarkedYAMLError(None, None, "found a mapping or a list where a key must stand", node.start_mark)
+            raise yaml.MarkedYAMLError(None, None, "found a mapping or a list as a key", node.start_mark)
         key = self.construct_object(node)
         if key is None:
             raise self.refusal(node, "a key is null. Quote it, or remove the line.")
@@ -104,7 +104,7 @@ class Nodes(HelmConstructor, Composer):
 
 
 def nodes(text: str, name: str) -> Nodes:
-    """Return what composes and constructs the one document of `text`."""
+    """Return the reader of the only document in `text`."""
     found = _reader(libyaml=_has_libyaml())(text)
     found.name = name
     return found

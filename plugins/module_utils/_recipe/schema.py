@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Values checked against the chart's own `values.schema.json`, with the file and line of each mistake."""
+"""Validate values against `values.schema.json` of the chart; errors have file and line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
 
-# More than this is a file for another chart; the first few say so as well.
+# Errors that are shown. More mean that the file is for another chart.
 _SHOWN = 5
-# Characters of an unknown key that are shown.
+# Characters shown of an unknown key.
 _KEY = 120
 _TYPES = {
     "object": "a mapping",
@@ -35,16 +35,18 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
     """Check `values` (chart defaults included) against `schema`.
 
     Raises:
-        InvalidInputError: one line per mistake: file, line, key, what was found and the nearest known key.
+        InvalidInputError: for each error its file, line, key and value, and the nearest known key.
     """
     try:
-        # Of a registry that fetches nothing: a chart's schema must not make us ask an address, or read a file.
+        # An empty registry: the schema of a chart must not cause a request, or read a file.
         errors = list(_bounded()(schema, registry=referencing.Registry()).iter_errors(values))
     except RecursionError:
-        said = "its references lead back to themselves, or are too deep"
+        said = "its references are circular or nested too deeply"
         raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {said}. Correct it.") from None
     except (re.error, jsonschema.exceptions.UnknownType, referencing.exceptions.Unresolvable, _EndlessError) as error:
-        raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {error}. Mend it.") from error
+        raise InvalidInputError(
+            f"chart {chart}: its values.schema.json cannot be used: {error}. Correct it."
+        ) from error
     problems = sorted({line for error in errors for line in _lines(error, where)})
     if problems:
         more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
@@ -52,11 +54,11 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
 
 
 class _EndlessError(Exception):
-    """A schema asks for more than anybody writes."""
+    """A schema has more references than `SCHEMA_REFERENCES`."""
 
 
 def _bounded() -> t.Any:
-    """Return a validator that follows no more than so many references: a few lines can stand for billions of them."""
+    """Return a validator that follows at most `SCHEMA_REFERENCES` references."""
     left = iter(range(SCHEMA_REFERENCES))
 
     def follow(
@@ -67,7 +69,7 @@ def _bounded() -> t.Any:
         try:
             yield from jsonschema.Draft7Validator.VALIDATORS["$ref"](validator, reference, instance, schema) or ()
         except referencing.exceptions.Unresolvable:
-            # What stands elsewhere Helm looks at, which checks the values as well.
+            # Helm resolves references to other files, and validates the values as well.
             if str(reference).startswith("#"):
                 raise
 
@@ -77,7 +79,7 @@ def _bounded() -> t.Any:
 
 def _lines(error: jsonschema.ValidationError, where: Layers) -> Iterator[str]:
     if error.validator in ("anyOf", "oneOf") and error.context:
-        # The branch that fits furthest says more than "not valid under any of the given schemas".
+        # The error of the deepest branch is clearer than "not valid under any of the given schemas".
         nested = max(error.context, key=lambda branch: len(branch.absolute_path))
         if len(nested.absolute_path) > len(error.absolute_path):
             yield from _lines(nested, where)
@@ -91,7 +93,7 @@ def _lines(error: jsonschema.ValidationError, where: Layers) -> Iterator[str]:
 
 def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
     properties = t.cast(Mapping[str, t.Any], error.schema).get("properties", {})
-    # A key that is listed only to be refused, and what Helm itself adds, are nobody's typing error.
+    # Do not suggest keys that are listed only to be refused, or that Helm adds.
     known = [key for key, rule in properties.items() if "const" not in rule and key not in ("common", "global")]
     for key in t.cast(Mapping[str, t.Any], error.instance):
         if key in properties:
@@ -119,7 +121,7 @@ def _message(error: jsonschema.ValidationError) -> str:
         missing = [key for key in rule if key not in t.cast(t.Any, error.instance)]
         return f"missing {', '.join(map(repr, missing))}."
     if error.validator == "const":
-        # Our charts refuse a known mistake this way and say in the description what is right.
+        # Charts of the collection refuse a known mistake this way; the description has the correct key.
         return str(t.cast(Mapping[str, t.Any], error.schema).get("description", f"expected {rule!r}."))
     if error.validator == "pattern":
         return f"found {found}, which does not match {rule!r}."
@@ -142,5 +144,5 @@ def _dotted(path: tuple[str | int, ...]) -> str:
 
 
 def _plain(key: str) -> bool:
-    """Return whether a key can be shown as it is."""
+    """Return whether a key can be shown unchanged."""
     return key.isprintable() and len(key) <= _KEY

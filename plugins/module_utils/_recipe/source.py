@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""YAML files read with the line of every value, so that an error can point at it."""
+"""Read YAML files with the line of every value, for error messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One YAML mapping and where each of its values stands.
+    """One YAML mapping and the line of each of its values.
 
     `lines` maps a key path such as `("train", "env", 0, "name")` to its 1-based line; the root is `()`.
     """
@@ -33,7 +33,7 @@ class Source:
     lines: dict[KeyPath, int] = field(default_factory=dict)
 
     def at(self, path: KeyPath) -> str:
-        """Return `file:line` of the value at `path`, or of its nearest parent that the file has."""
+        """Return `file:line` of the value at `path`, or of its nearest parent in the file."""
         while path and path not in self.lines:
             path = path[:-1]
         line = self.lines.get(path)
@@ -41,15 +41,15 @@ class Source:
 
     @contextmanager
     def errors_at(self, path: KeyPath, *, key: str = "") -> Iterator[None]:
-        """Let a mistake that is found in the block be one of the value at `path`; `key` is named where it says none."""
+        """Prefix an `InvalidInputError` of the block with `file:line` of the value at `path`, and with `key`."""
         try:
             yield
         except InvalidInputError as error:
-            said = f"{key}: {error}" if key else str(error)
-            raise InvalidInputError(f"{self.at(path)}: {said}", **error.details) from error
+            message = f"{key}: {error}" if key else str(error)
+            raise InvalidInputError(f"{self.at(path)}: {message}", **error.details) from error
 
     def below(self, path: KeyPath) -> Source:
-        """Return the mapping at `path` as a source of its own, whose values stand where they stand here."""
+        """Return the mapping at `path` as a source, with the same file and lines."""
         data: t.Any = self.data
         for part in path:
             data = data[part]
@@ -58,7 +58,7 @@ class Source:
 
 
 def inline(name: str, data: t.Mapping[str, t.Any]) -> Source:
-    """Return values that are in no file but in the option `name`, within the bounds of a file.
+    """Return the values of the option `name` as a source, with the bounds of a file.
 
     Raises:
         InvalidInputError: they are too large, or nested too deeply.
@@ -80,10 +80,10 @@ def _deeper(value: t.Any, levels: int) -> bool:
 
 
 def load(path: Path, *, called: str | None = None, empty: bool = False) -> Source:
-    """Read one YAML mapping; with `empty`, a file that says nothing is one too.
+    """Read one YAML mapping; with `empty`, an empty file is an empty mapping.
 
     Raises:
-        InvalidInputError: the file is missing, unreadable, too large, empty, not YAML, not a mapping, or says a key
+        InvalidInputError: the file is missing, unreadable, too large, empty, not YAML, not a mapping, or has a key
             twice.
     """
     name = called or str(path)
@@ -127,7 +127,7 @@ def parse(text: str, *, name: str, empty: bool = False) -> Source:
     except yaml.MarkedYAMLError as error:
         raise InvalidInputError(_explain(error, name)) from error
     except ValueError as error:
-        # Without libyaml, an escape beyond Unicode.
+        # An escape beyond Unicode; raised without libyaml only.
         raise InvalidInputError(f"{name}: not readable as YAML: {error}.") from error
 
 
@@ -146,7 +146,7 @@ def _explain(error: yaml.MarkedYAMLError, name: str) -> str:
 
 
 def _walk(reader: Nodes, node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
-    """Note the line of every value below `node` and refuse keys said twice."""
+    """Record the line of every value below `node`, and refuse duplicate keys."""
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):

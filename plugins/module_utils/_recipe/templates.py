@@ -1,14 +1,14 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Templates in values, which charts evaluate by `tpl` with the rights of whoever runs Helm.
+"""Refuse dangerous templates in values, which charts evaluate by `tpl` with the permissions of the controller.
 
-`lookup` reads any object that the controller may read, every Secret of the cluster for an administrator, and writes it
-where the template stands: a recipe is data and has no business there. What could call it under a computed name is
-refused with it. A chart's own templates are code that the user chose, and may do all of it.
+`lookup` reads any object that the controller may read, for an administrator every Secret of the cluster. A recipe is
+data and must not do that, so `lookup` and functions that could call it indirectly are refused. The templates of a chart
+are code that the user chose, and may use all functions.
 
-The lexer is that of Go's text/template (`parse/lex.go`): a function is called by its bare name, so a value without the
-name inside of `{{ }}` cannot call it.
+The lexer follows Go's text/template (`parse/lex.go`). A function is called by its bare name, so a value without that
+name inside `{{ }}` cannot call it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
 
-# Functions that look at the world. Helm leaves out `env` and `expandenv`, and getHostByName without --enable-dns
-# (helm `pkg/engine/funcs.go`, `engine.go`); a name costs nothing.
+# Functions with access to data outside the chart. Helm removes `env` and `expandenv`, and getHostByName without
+# --enable-dns (helm `pkg/engine/funcs.go`, `engine.go`); they are refused anyway.
 _REACHING = {
     "lookup": "reads objects of the cluster, Secrets too, with the rights of who runs the play",
     "getHostByName": "asks the network's name servers",
     "env": "reads the environment of who runs the play",
     "expandenv": "reads the environment of who runs the play",
 }
-# What evaluates text that was computed, or changes the values that a chart evaluates later.
+# Functions that evaluate computed text, or change values that a chart evaluates later.
 _HIDING = ("tpl", "include", "template", "block", "set", "merge", "mergeOverwrite", "mustMerge", "mustMergeOverwrite")
 _REFUSED = {**_REACHING, **dict.fromkeys(_HIDING, "evaluates or changes templates under names that are computed")}
-# Inside of these, `.` is no longer the chart's own data.
+# Inside these, `.` is not the root data of the chart.
 _SCOPES = {"with", "range", "define", "block"}
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -52,14 +52,14 @@ Token = tuple[str, str]
 
 
 class _OpenError(Exception):
-    """A template begins and does not end in the same text."""
+    """A template does not end in the text in which it begins."""
 
 
 def refuse_calls(layered: Layers) -> None:
-    """Refuse values whose templates reach outside of the chart, or could.
+    """Check that no template in the values accesses data outside the chart.
 
     Raises:
-        InvalidInputError: file, line and key of the first, what it does, and how to allow it.
+        InvalidInputError: file, line and key of the first one, what it does, and how to allow it.
     """
     for path, text in _texts(layered.values, ()):
         if "{{" not in text:
@@ -74,7 +74,7 @@ def refuse_calls(layered: Layers) -> None:
 
 
 def problem(text: str) -> str:
-    """Return what a text would do as a template that no value may, or nothing."""
+    """Return why a text is not allowed as a template in a value; the empty string if it is."""
     try:
         actions = list(_actions(text))
     except _OpenError:
@@ -92,19 +92,19 @@ def problem(text: str) -> str:
 
 
 def _assigns_root(action: list[Token]) -> bool:
-    """Return whether `$` becomes something else than the chart's own data."""
+    """Return whether an action assigns `$`, the root data of the chart."""
     following = itertools.pairwise(action)
     return any(token == ("field", "$") and after in (("other", "="), ("other", ":")) for token, after in following)
 
 
 def _is_plain_include(following: list[Token]) -> bool:
-    """Return whether an `include` is of a template that is named outright, with the chart's own data."""
+    """Return whether an `include` has a literal name and the root data of the chart."""
     kinds = [kind for kind, _value in following]
     return kinds[:2] == ["text", "field"] and following[1][1] in (".", "$") and kinds[2:] in ([], ["other"])
 
 
 def _texts(value: t.Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every text among the values, and every key: charts evaluate whole mappings as well."""
+    """Yield every text in the values, keys included: charts also evaluate whole mappings."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):

@@ -60,11 +60,11 @@ def test_a_task_may_say_the_text_itself() -> None:
         ("hunter22", "a secret must be a mapping with name and data"),
         ({"data": {}}, "missing 'name'"),
         ({"name": "HF"}, "name 'HF': expected"),
-        ({"name": "hf"}, "Secret hf: say data"),
-        ({**HF, "keys": ["token"]}, "Secret hf: say data"),
+        ({"name": "hf"}, "Secret hf: set data"),
+        ({**HF, "keys": ["token"]}, "Secret hf: set data"),
         ({"name": "hf", "keys": ["a b"]}, "key 'a b': expected"),
         ({"name": "hf", "data": "hunter22"}, "data: expected a mapping"),
-        ({"name": "hf", "data": {"token": "hunter22"}}, "token: say where the secret comes from, not what it is"),
+        ({"name": "hf", "data": {"token": "hunter22"}}, "token: give the source of the secret, not the secret"),
         ({"name": "hf", "data": {"token": {"envv": "hunter22"}}}, "Did you mean 'env'?"),
         ({"name": "hf", "data": {"token": {}}}, "token: expected one of variable, env"),
         ({"name": "hf", "data": {"token": {"env": "A", "variable": "b"}}}, "token: expected one of variable, env"),
@@ -74,7 +74,7 @@ def test_a_task_may_say_the_text_itself() -> None:
         ({**HF, "date": {}}, "unknown key 'date'. Did you mean 'data'?"),
     ],
 )
-def test_mistakes_are_told_without_the_secret(secret: t.Any, words: str) -> None:
+def test_error_messages_do_not_show_the_secret(secret: t.Any, words: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         parse(secret)
     assert words in str(caught.value)
@@ -92,7 +92,7 @@ def test_a_pipeline_says_where_a_mistake_is(tmp_path: Path) -> None:
     steps = "name: x\nsteps:\n  - {name: a, chart: data-prep/data-process}\n"
     text = f"{steps}secrets:\n  - name: hf\n    data:\n      token: "
     file.write_text(f"{text}hunter22\n", encoding="utf-8")
-    with pytest.raises(InvalidInputError, match=r"pipeline.yaml:7: token: say where the secret comes from"):
+    with pytest.raises(InvalidInputError, match=r"pipeline.yaml:7: token: give the source of the secret"):
         read(tmp_path)
     file.write_text(f"{text}{{env: HF_TOKEN}}\n", encoding="utf-8")
     assert read(tmp_path).to_result()["secrets"] == [HF]

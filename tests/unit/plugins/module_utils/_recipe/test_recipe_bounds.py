@@ -43,8 +43,8 @@ def test_a_schema_whose_references_explode_is_refused() -> None:
         _checked(schema, {})
 
 
-def test_a_schema_that_leads_back_to_itself_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"^chart app: its values.schema.json cannot be used: .*lead back"):
+def test_a_schema_with_circular_references_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"^chart app: its values.schema.json cannot be used: .*circular"):
         _checked({"definitions": {"a": {"$ref": "#/definitions/a"}}, "$ref": "#/definitions/a"}, {})
 
 
@@ -60,8 +60,8 @@ def test_a_schema_makes_nobody_ask_an_address_or_read_a_file(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("text", [r"(?P<done>(\d+)+)$", r"(.*,)*(?P<done>\d)x", r"(a|a)*(?P<done>b+)"])
-def test_a_pattern_that_takes_for_ever_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInputError, match="for lines that it does not fit"):
+def test_a_slow_pattern_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="for lines without a match"):
         progress_pattern(text)
 
 

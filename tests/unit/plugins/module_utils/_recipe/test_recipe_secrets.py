@@ -107,7 +107,7 @@ def test_what_is_a_reference_already_stays_and_is_known() -> None:
 
 
 def test_a_secret_is_no_number() -> None:
-    with pytest.raises(InvalidInputError, match=r"a\.b: a secret is text: write it in quotes") as caught:
+    with pytest.raises(InvalidInputError, match=r"a\.b: a secret must be text. Write it in quotes") as caught:
         split({"properties": {"a": {"properties": {"b": MARKED}}}}, {"a": {"b": 471100}})
     assert "471100" not in str(caught.value)
 

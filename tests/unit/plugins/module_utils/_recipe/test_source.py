@@ -83,7 +83,7 @@ def test_data() -> None:
         ("a: !secret x\n", "r.yaml:1:4: not valid YAML"),
         ("a: 1\n---\nb: 2\n", "r.yaml:2:1: not valid YAML"),
         ("{[1, 2]: x}\n", "r.yaml:1:2: not valid YAML"),
-        ("a:\n  b: &x [*x]\n", "r.yaml:2: an alias stands inside of what it stands for."),
+        ("a:\n  b: &x [*x]\n", "r.yaml:2: an alias is inside the value that it refers to."),
         ("a:\n  - \x07\n", "r.yaml:2:5: YAML allows no character U+0007. Remove it."),
         ("a: !!int x\n", "r.yaml:1:4: not valid YAML: found no number"),
         ("a: !!bool x\n", "r.yaml:1:4: not valid YAML: found neither true nor false"),
