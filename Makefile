@@ -1,4 +1,4 @@
-# The doors of the project. `make demo` and `make test` do all their own set-up; everything they make again is kept in a cache.
+# Entry points of the project. `make demo` and `make test` do all their own set-up; what they build is kept in a cache.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
