@@ -168,7 +168,7 @@ _WORKLOAD = {**_CLUSTER, **_FOLLOW, "name": OBJECT}
 _PREFLIGHT = {**_AWS, "pipelines": PATH}
 _CACHE = {"cache_dir": PATH}
 
-# The rule of each text option of each module; tests/contract/test_names.py finds missing ones.
+# The rule of each text option of each module; tests/contract/test_modules.py finds missing ones.
 OPTIONS: Mapping[str, Mapping[str, Wanted]] = {
     "cluster_cleanup": _CLUSTER,
     "container_image": {
