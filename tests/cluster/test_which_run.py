@@ -30,7 +30,7 @@ def test_a_pipeline_with_a_namespace_is_trained_shown_and_stopped_by_its_directo
     assert "ada@" in shown
     assert "running" in shown
     # Looked for in the wrong namespace, by its name alone, it is pointed to.
-    hint = f"But run {run} is in {space.namespace}: say which by namespace"
+    hint = f"But run {run} is in {space.namespace}: set the namespace"
     lost = " ".join(space.start("stop", inventory=hosts, release=run, kube_namespace="default").end(2).split())
     assert hint in lost
     nowhere = space.start("status", inventory=hosts, release=run, kube_namespace="default").end(0)

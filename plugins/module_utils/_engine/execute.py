@@ -208,7 +208,7 @@ class Execution:
         due = max(now + delay, self.clock.now())
         self.say(
             f"{task.place}: attempt {number + 1} begins in {human(due - self.clock.now())}, at {iso(due)}, because "
-            f"{cause.category} is retried; what the last one left is in {task.evidence / f'attempt-{number}'}"
+            f"{cause.category} is retried; the evidence of the last one is in {task.evidence / f'attempt-{number}'}"
         )
         return self._new_entry(due, earlier)
 

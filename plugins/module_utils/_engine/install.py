@@ -104,7 +104,7 @@ class Installer:
             if entry.unfinished and not self.task.keep and find_orphans(self.kube, entry.helm_release, entry.objects)
         ]
 
-    def demand_later_releases(self) -> None:
+    def require_later_releases(self) -> None:
         """Check that the Helm releases of later steps are free or this run's, before this step takes hours.
 
         Raises:
@@ -117,7 +117,7 @@ class Installer:
 
     def is_complete(self, plan: Plan, decision: Decision) -> bool:
         """Return whether the workload exists and, after an interrupted Helm, also everything else of the release."""
-        # Helm creates the objects in the order of the manifest: if the last one exists, all do.
+        # Helm creates objects in the order of the manifest: if the workload is the last one, all others exist.
         last = not decision.interrupted or plan.manifest[-1] is plan.workload
         return last and self.kube.get(plan.ref.path) is not None
 
@@ -129,47 +129,6 @@ class Installer:
         if decision.uninstall:
             self.say(f"release {self.task.helm_release}: {decision.why}; uninstalling it first")
             self.remove()
-
-    def rollback(self, revision: int) -> None:
-        """Go back to `revision` and to the content that its Secrets had."""
-        self.secrets.restore()
-        self._retry_unreachable(partial(self.helm.rollback, self.task.helm_release, revision))
-
-    def uninstall(self) -> None:
-        """Remove the release and its Secrets, unless somebody else has installed a release of its name since.
-
-        The Secrets go first: if the controller dies in between, the next one still finds the release.
-        """
-        found = self._stored()
-        if found is None or self._is_ours(found):
-            self.secrets.remove()
-            self._retry_unreachable(partial(self.helm.uninstall, self.task.helm_release))
-        else:
-            self.say(self._refusal(found))
-
-    def _stored(self) -> Release | None:
-        if not self.task.keep:
-            return first(self.kube, self.task.helm_release)
-        found = self.revisions()
-        return found[-1] if found else None
-
-    def _is_ours(self, found: Release) -> bool:
-        entries = self.ledger.read()
-        return may_change(found, run=self.task.release, entries=entries, adopt=self.task.adopt)
-
-    def _refusal(self, found: Release) -> str:
-        return refusal(found, run=self.task.release, namespace=self.kube.namespace)
-
-    def remove(self, objects: Sequence[str] = ()) -> None:
-        """Remove the release; where Helm has no record of it, delete `objects`, or those that the ledger names."""
-        unknown = self._stored() is None
-        self.uninstall()
-        if unknown:
-            wanted = objects or [one for entry in self._entries() for one in entry.objects]
-            delete_orphans_of(self.kube, self.task.helm_release, wanted, say=self.say)
-
-    def _entries(self) -> list[Entry]:
-        return [entry for entry in self.ledger.read().values() if entry.helm_release == self.task.helm_release]
 
     def leftovers(self, plan: Plan) -> Leftovers:
         """Return the pods of earlier attempts and steps that must be gone before this one is installed."""
@@ -204,13 +163,53 @@ class Installer:
         if decision.action == "attach" and not decision.interrupted:
             return
         if decision.action == "attach":
-            # After an error Helm goes on with the next kind: that the last object exists does not mean that all do.
+            # After an error Helm goes on with the next kind, so others may be missing although the workload exists.
             self.uninstall()
         else:
             self.clear(decision)
         if decision.action != "upgrade":
             self.leftovers(plan).wait()
         self._install(plan, decision)
+
+    def _record_refusal(self, error: EksError, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
+        message = self.task.mask.text(str(error))
+        reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
+        cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
+        journal.note(outcome="failed", finished=finished, cause=cause.to_record())
+        try:
+            self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=message))
+            # After a conflict, the release of this name is not the one that was just installed.
+            if decision.action == "install" and not isinstance(error, ConflictError):
+                self.uninstall()
+        except EksError as another:
+            # The user needs the first error; the next run uninstalls what is left.
+            self.say(f"release {self.task.helm_release}: not uninstalled: {another}")
+        error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
+
+    def rollback(self, revision: int) -> None:
+        """Go back to `revision` and to the content that its Secrets had."""
+        self.secrets.restore()
+        self._retry_unreachable(partial(self.helm.rollback, self.task.helm_release, revision))
+
+    def remove(self, objects: Sequence[str] = ()) -> None:
+        """Remove the release; where Helm has no record of it, delete `objects`, or those that the ledger names."""
+        unknown = self._stored() is None
+        self.uninstall()
+        if unknown:
+            wanted = objects or [one for entry in self._entries() for one in entry.objects]
+            delete_orphans_of(self.kube, self.task.helm_release, wanted, say=self.say)
+
+    def uninstall(self) -> None:
+        """Remove the release and its Secrets, unless somebody else has installed a release of its name since.
+
+        The Secrets go first: if the controller dies in between, the next one still finds the release.
+        """
+        found = self._stored()
+        if found is None or self._is_ours(found):
+            self.secrets.remove()
+            self._retry_unreachable(partial(self.helm.uninstall, self.task.helm_release))
+        else:
+            self.say(self._refusal(found))
 
     def _retry_unreachable(self, act: Callable[[], None], again: Callable[[], None] | None = None) -> None:
         """Call `act`, then `again`, until the cluster answers, for as long as an API request is repeated."""
@@ -227,20 +226,21 @@ class Installer:
                 self.clock.sleep(min(left, pause(attempt, error)))
                 act = again or act
 
-    def _record_refusal(self, error: EksError, plan: Plan, decision: Decision, entry: Entry, journal: Journal) -> None:
-        message = self.task.mask.text(str(error))
-        reason, finished = type(error).__name__.removesuffix("Error"), iso(self.clock.now())
-        cause = Cause(reason=reason, object=str(plan.ref), message=str(error), remedy="")
-        journal.note(outcome="failed", finished=finished, cause=cause.to_record())
-        try:
-            self.ledger.finish(replace(entry, outcome="failed", finished=finished, cause=message))
-            # After a conflict, the release of this name is not the one that was just installed.
-            if decision.action == "install" and not isinstance(error, ConflictError):
-                self.uninstall()
-        except EksError as another:
-            # The user needs the first error; the next run uninstalls what is left.
-            self.say(f"release {self.task.helm_release}: not uninstalled: {another}")
-        error.details.update(outcome="failed", evidence=str(self.task.evidence), run_id=self.task.run_id)
+    def _stored(self) -> Release | None:
+        if not self.task.keep:
+            return first(self.kube, self.task.helm_release)
+        found = self.revisions()
+        return found[-1] if found else None
+
+    def _entries(self) -> list[Entry]:
+        return [entry for entry in self.ledger.read().values() if entry.helm_release == self.task.helm_release]
+
+    def _is_ours(self, found: Release) -> bool:
+        entries = self.ledger.read()
+        return may_change(found, run=self.task.release, entries=entries, adopt=self.task.adopt)
+
+    def _refusal(self, found: Release) -> str:
+        return refusal(found, run=self.task.release, namespace=self.kube.namespace)
 
 
 @dataclass(frozen=True, kw_only=True)

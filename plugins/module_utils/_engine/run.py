@@ -92,7 +92,7 @@ class StepRun:
         require(self.kube, rights_to_follow(self.plan.ref))
         self.check_secrets(decision)
         evidence.require_room(self.task.evidence)
-        self.installer.demand_later_releases()
+        self.installer.require_later_releases()
         self._acquire_lock()
         try:
             # The cluster may have changed while the lock was waited for.

@@ -147,4 +147,4 @@ def elsewhere(kube: Kube, release: str | None) -> str:
         f" and {len(names) - _NAMED_NAMESPACES} more" if len(names) > _NAMED_NAMESPACES else ""
     )
     subject = f"run {release} is" if release else "there are runs"
-    return f" But {subject} in {shown}: say which by namespace (playbooks: -e kube_namespace={names[0]})."
+    return f" But {subject} in {shown}: set the namespace (playbooks: -e kube_namespace={names[0]})."

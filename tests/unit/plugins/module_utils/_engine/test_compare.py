@@ -1,4 +1,4 @@
-"""What check mode and diff say of a step that ran before."""
+"""How check mode and diff describe a step that ran before."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def a_chart(digest: str, commit: str = "") -> Chart:
         (BEFORE, "chart changed"),
     ],
 )
-def test_what_changed_is_named(stage: tuple[Ledger, Task], values: dict[str, t.Any], said: str) -> None:
+def test_changed_keys_are_named(stage: tuple[Ledger, Task], values: dict[str, t.Any], said: str) -> None:
     keep(stage[1], "image: x:1\nresources: {nnodes: 2, limits: {cpu: 1}}\nargs: [1, 2]\n")
     assert changed(stage, values) == said
 
 
-def test_without_the_evidence_nothing_is_claimed(stage: tuple[Ledger, Task]) -> None:
+def test_without_evidence_no_change_is_named(stage: tuple[Ledger, Task]) -> None:
     assert changed(stage, BEFORE) == ""
     before = differences(*stage, t.cast(Plan, Seen(BEFORE)))[0]
     assert (before["before"], before["before_header"]) == ("", "values.yaml (no earlier run on this controller)")
@@ -107,7 +107,7 @@ MOVED = "chart changed from app 1.0.0 (sha256:000000000000) to app 1.0.0 (sha256
         (False, a_chart("0", "c" * 40), "values changed"),
     ],
 )
-def test_a_chart_that_moved_is_told_from_the_ledger(
+def test_a_changed_chart_is_named_from_the_ledger(
     stage: tuple[Ledger, Task], kept: bool, after: Chart, said: str
 ) -> None:
     if kept:
@@ -116,7 +116,7 @@ def test_a_chart_that_moved_is_told_from_the_ledger(
     assert what_changed(found, stage[1], t.cast(Plan, Seen(BEFORE, chart=after))) == said
 
 
-def test_a_chart_and_values_that_changed_are_both_told(stage: tuple[Ledger, Task]) -> None:
+def test_changed_chart_and_values_are_both_named(stage: tuple[Ledger, Task]) -> None:
     keep(stage[1], "image: x:1\n")
     said = what_changed(
         entry(chart=a_chart("0").label, chart_digest="0"),
@@ -138,7 +138,7 @@ def test_a_chart_and_values_that_changed_are_both_told(stage: tuple[Ledger, Task
         (entry("succeeded", "new", order=1), "a step before it ran since it succeeded in run r0"),
     ],
 )
-def test_why_a_step_has_to_run(stage: tuple[Ledger, Task], found: Entry | None, why: str) -> None:
+def test_the_reason_to_run_a_step(stage: tuple[Ledger, Task], found: Entry | None, why: str) -> None:
     task = Task(**{**stage[1].__dict__, "after": ("data",)})
     entries = {"data": entry(step="data", order=2)} | ({"train": found} if found else {})
     assert decide(task, "new", entries, []).why == why

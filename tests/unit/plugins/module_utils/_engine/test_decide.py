@@ -235,7 +235,7 @@ def test_table(name: str) -> None:
         (entry("running", identity=OTHER, step="data", finished=None), "step 'data' since 2026-11-21T09:01:00.000Z"),
     ],
 )
-def test_what_runs_with_other_values_is_refused(holder: Entry, words: str) -> None:
+def test_a_running_step_with_other_values_is_refused(holder: Entry, words: str) -> None:
     with pytest.raises(ConflictError) as caught:
         decide(task(), ME, {holder.step: holder}, [release(identity=OTHER, step=holder.step)])
     message = str(caught.value)

@@ -66,7 +66,9 @@ def follows(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
     return followed
 
 
-def test_pods_that_go_at_once_cost_a_moment(tmp_path: Path, clock: FakeClock, follows: list[Attempt]) -> None:
+def test_pods_that_end_at_once_delay_a_step_by_a_moment(
+    tmp_path: Path, clock: FakeClock, follows: list[Attempt]
+) -> None:
     found = stage(tmp_path, clock, HELM)
     goes(found, clock, put(found, grace=30), 1.0)
     begun = clock.now()
@@ -114,7 +116,7 @@ def test_a_node_that_never_answers_ends_the_step_as_failed(tmp_path: Path, clock
     assert record["outcome"] == "failed"
 
 
-def test_a_retry_that_finds_no_room_leaves_no_ledger_that_says_retrying(
+def test_a_retry_blocked_by_leftovers_ends_as_failed_in_the_ledger(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost = Ending(outcome="failed", cause=Cause.of("NodeLost", "Pod/old-1", "its node was lost."))
@@ -139,7 +141,7 @@ def test_a_node_that_may_not_be_read_or_is_gone_is_named_all_the_same(tmp_path: 
     assert "old-1 on node node-7." in found.run.run()["cause"]["message"]
 
 
-def test_who_keeps_a_pod_on_a_node_that_is_well_is_named(tmp_path: Path, clock: FakeClock) -> None:
+def test_finalizers_of_a_pod_on_a_ready_node_are_named(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, HELM, waits=Waits(leftover=1))
     conditions = [{"type": "Ready", "status": "True"}]
     found.kube.put(NODE, {"metadata": {"name": "node-7"}, "status": {"conditions": conditions}})
@@ -188,7 +190,7 @@ def test_a_run_that_is_stopped_meanwhile_ends_within_seconds(tmp_path: Path, clo
     assert found.helm.calls == []
 
 
-def test_a_helm_that_tries_again_waits_for_them_and_says_when_they_stay(tmp_path: Path, clock: FakeClock) -> None:
+def test_a_repeated_installation_waits_for_leftovers_and_fails_if_they_stay(tmp_path: Path, clock: FakeClock) -> None:
     away = Completed(1, "", 'Error: INSTALLATION FAILED: Patch "https://k/api": EOF\n')
 
     def helm() -> Completed:

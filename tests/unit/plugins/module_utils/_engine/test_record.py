@@ -165,7 +165,7 @@ def test_a_skipped_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_recorded_life_makes_a_valid_record(tmp_path: Path, name: str) -> None:
+def test_every_recorded_workload_makes_a_valid_record(tmp_path: Path, name: str) -> None:
     state, finished = ended(name)
     recording = load(name)
     logs = {

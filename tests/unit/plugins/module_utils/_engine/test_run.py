@@ -116,7 +116,7 @@ def test_a_refused_install_leaves_nothing_behind(tmp_path: Path, clock: FakeCloc
     assert not [path for path in found.kube.objects if "leases" in path]
 
 
-def test_a_clean_up_that_fails_does_not_hide_why_the_install_was_refused(tmp_path: Path, clock: FakeClock) -> None:
+def test_a_failed_uninstall_does_not_hide_why_the_install_was_refused(tmp_path: Path, clock: FakeClock) -> None:
     refused, away = "Error: INSTALLATION FAILED: boom\n", "Error: dial tcp: connection refused\n"
     found = stage(tmp_path, clock, {"install": Completed(1, "", refused), "uninstall": Completed(1, "", away)})
     with pytest.raises(CommandError, match="boom") as caught:
@@ -153,7 +153,7 @@ def install(found: Stage) -> None:
         ("deployed", ["install digits"]),
     ],
 )
-def test_a_helm_that_lost_sight_of_the_cluster_tries_again(
+def test_helm_is_repeated_when_the_cluster_did_not_answer(
     tmp_path: Path, clock: FakeClock, left: str | None, calls: list[str]
 ) -> None:
     def helm() -> Completed:
@@ -169,7 +169,7 @@ def test_a_helm_that_lost_sight_of_the_cluster_tries_again(
     assert any("EOF; trying again" in line for line in found.said)
 
 
-def test_a_helm_that_cannot_uninstall_tries_again_and_at_last_says_so(tmp_path: Path, clock: FakeClock) -> None:
+def test_an_uninstall_is_repeated_and_its_error_is_printed_at_last(tmp_path: Path, clock: FakeClock) -> None:
     answers = [Completed(1, "", "Error: connection refused\n"), Completed(0, "", "")]
     found = stage(tmp_path, clock, {"uninstall": lambda: answers.pop(0)})
     found.run.installer.uninstall()
@@ -182,7 +182,7 @@ def test_a_helm_that_cannot_uninstall_tries_again_and_at_last_says_so(tmp_path: 
     assert clock.now() - begun_at == pytest.approx(60.0, abs=1.0)
 
 
-def test_a_helm_that_outlived_its_controller_is_let_finish(tmp_path: Path, clock: FakeClock) -> None:
+def test_a_helm_that_outlived_its_controller_is_waited_for(tmp_path: Path, clock: FakeClock) -> None:
     found = stage(tmp_path, clock, {})
     found.kube.put(SECRET, helms_secret("pending-install", "x"))
 
@@ -226,7 +226,7 @@ def test_the_release_of_a_dead_helm_is_taken_over_only_when_it_is_complete(
     ("written", "outcome", "calls"),
     [("cancelled", "cancelled", ["install digits", "uninstall digits"]), ("running", "lost", ["install digits"])],
 )
-def test_what_helm_installs_while_the_run_is_stopped_is_cleared_away(
+def test_a_release_installed_during_a_stop_is_uninstalled(
     tmp_path: Path, clock: FakeClock, written: str, outcome: str, calls: list[str]
 ) -> None:
     def helm() -> Completed:
@@ -241,7 +241,7 @@ def test_what_helm_installs_while_the_run_is_stopped_is_cleared_away(
     assert found.run.ledger.read()["data"].outcome == written
 
 
-def test_who_stops_a_run_may_take_seconds_to_write_it_down(tmp_path: Path, clock: FakeClock) -> None:
+def test_a_stop_may_take_seconds_from_lease_to_ledger(tmp_path: Path, clock: FakeClock) -> None:
     def helm() -> Completed:
         lease, begun = found.kube.objects[LEASE], clock.now()
         found.kube.put(LEASE, {**lease, "spec": {**lease["spec"], "holderIdentity": "tower/aaaa1111/4711/99"}})
@@ -258,7 +258,7 @@ def test_who_stops_a_run_may_take_seconds_to_write_it_down(tmp_path: Path, clock
     assert found.run.run()["outcome"] == "cancelled"
 
 
-def test_a_cluster_that_is_away_once_helm_is_done_ends_nothing(
+def test_a_cluster_that_does_not_answer_after_helm_ends_nothing(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def helm() -> Completed:

@@ -1,4 +1,4 @@
-"""The Secrets of a step: made before its release, shared and removed by who uses them, never taken from anybody."""
+"""The Secrets of a step: made before its release, shared, and deleted with the last release that uses them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_made_again_it_is_left_alone_or_changed() -> None:
     assert content(kube, "a") == {"k": "w"}
 
 
-def test_the_last_one_to_let_go_removes_it() -> None:
+def test_the_last_release_that_uses_it_removes_it() -> None:
     kube = FakeKube()
     make(kube, "digits", a={"k": "v"})
     make(kube, "digits-serve", a={"k": "v"})
@@ -86,7 +86,7 @@ def test_the_last_one_to_let_go_removes_it() -> None:
     assert kube.objects == {}
 
 
-def test_another_run_is_not_given_another_content() -> None:
+def test_another_run_cannot_change_the_content() -> None:
     kube = FakeKube()
     make(kube, "other", "other", a={"k": "v"})
     with pytest.raises(ConflictError, match="run other uses it with other content"):
@@ -130,7 +130,7 @@ def test_an_upgrade_that_is_taken_back_restores_the_content() -> None:
     assert content(kube, "a") == {"same": "5"}
 
 
-def test_a_controller_that_attaches_to_an_upgrade_forgets_nothing() -> None:
+def test_a_re_attached_upgrade_keeps_the_former_content() -> None:
     kube = FakeKube()
     make(kube, "digits-serve", a={"old": "1"})
     upgrade(kube, new="2")
@@ -139,7 +139,7 @@ def test_a_controller_that_attaches_to_an_upgrade_forgets_nothing() -> None:
     assert content(kube, "a") == {"old": "1"}
 
 
-def test_a_server_is_ready_though_its_secrets_cannot_be_tidied() -> None:
+def test_a_server_is_ready_although_its_old_secrets_cannot_be_removed() -> None:
     kube, said = FakeKube(), list[str]()
     kube.fail[f"GET {SECRETS}"] = [(ForbiddenError("no list", status=403), False)]
     secrets = RunSecrets(kube=kube, release="digits", helm_release="digits-serve", say=said.append)
@@ -161,7 +161,7 @@ def test_what_is_not_ours_is_refused_and_not_changed() -> None:
 
 
 @pytest.mark.parametrize("error", [ConflictError("", status=409), AbsentError("", status=404)])
-def test_one_who_was_faster_is_read_again(error: Exception) -> None:
+def test_after_a_conflict_the_secret_is_read_again(error: Exception) -> None:
     kube = FakeKube()
     make(kube, "other", "other", a={"k": "v"})
     kube.fail[f"PUT {SECRETS}/a"] = [(error, False)]
@@ -187,7 +187,7 @@ def test_one_that_was_made_meanwhile_is_shared() -> None:
     assert len(kube.objects[f"{SECRETS}/a"]["metadata"]["labels"]) == 3
 
 
-def test_one_that_others_change_all_the_time_is_given_up() -> None:
+def test_a_secret_that_others_change_each_time_is_an_error() -> None:
     kube = FakeKube()
     make(kube, "digits", a={"k": "v"})
     kube.fail[f"PUT {SECRETS}/a"] = [(ConflictError(""), False)] * 99
@@ -197,7 +197,7 @@ def test_one_that_others_change_all_the_time_is_given_up() -> None:
             act()
 
 
-def test_an_identity_that_may_not_make_secrets_is_told() -> None:
+def test_a_missing_right_to_make_secrets_is_an_error() -> None:
     kube = FakeKube()
     kube.fail[f"GET {SECRETS}/a"] = [(ForbiddenError("", status=403), False)]
     kube.fail[f"POST {SECRETS}"] = [(ForbiddenError("secrets is forbidden", status=403), False)]

@@ -41,7 +41,7 @@ def asked(kube: FakeKube, *groups: str) -> dict[str, dict[str, t.Any]]:
     return {row["release"]: row for row in on_node_groups(kube, rows, groups)}
 
 
-def test_what_is_on_the_nodes_of_a_group_is_told() -> None:
+def test_steps_on_the_nodes_of_a_group_are_named() -> None:
     kube = Nodes()
     kube.add("bert", "running", ("node-1", "Running"), ("node-2", "Pending"), ("node-3", "Running"))
     kube.add("server", "ready", ("node-3", "Running"))
@@ -59,7 +59,7 @@ def test_what_is_on_the_nodes_of_a_group_is_told() -> None:
     assert "server in namespace team serves on node-3" in asked(kube, "g6")["server"]["text"]
 
 
-def test_what_may_get_pods_there_is_told_too() -> None:
+def test_steps_without_pods_are_named_too() -> None:
     kube = Nodes()
     kube.add("again", "retrying")
     assert asked(kube, "p5")["again"]["nodes"] == []

@@ -42,7 +42,7 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/team/leases/mlops-eks-digits"
 
 
 class Stage:
-    """A run `digits` and the door that stops it."""
+    """A run `digits` and its stop."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.kube, self.said, self.helms = FakeKube(), list[str](), list[tuple[str, str]]()
@@ -96,7 +96,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return stage
 
 
-def test_a_controller_that_lives_has_lost_the_lock_before_its_workload_goes(stage: Stage) -> None:
+def test_a_living_controller_loses_the_lock_before_its_workload_is_deleted(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
     follower = Lock(stage.kube, "digits", clock=Clock())
@@ -128,7 +128,7 @@ def test_the_secrets_of_a_run_go_with_it(stage: Stage, installed: bool) -> None:
     assert [path for path in stage.kube.objects if path.startswith(SECRETS)] == [f"{SECRETS}/theirs"]
 
 
-def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage) -> None:
+def test_pods_are_drained_until_their_logs_end(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
     stage.pod("digits-0")
@@ -147,7 +147,7 @@ def test_pods_are_waited_for_until_they_have_said_their_last_words(stage: Stage)
     assert (pods.count("phase: Running"), pods.count("phase: Failed")) == (1, 1)
 
 
-def test_what_is_kept_holds_no_secret_of_the_pods(stage: Stage) -> None:
+def test_the_evidence_of_a_stop_contains_no_secret(stage: Stage) -> None:
     """The values of the Secrets that its pods take from, and what the user names."""
     stage.ledger.write(ENTRY)
     stage.install()
@@ -177,14 +177,14 @@ def test_pods_that_never_end_are_named(stage: Stage) -> None:
     assert stage.clock.now() - begun == 35
 
 
-def test_what_a_controller_writes_before_it_misses_the_lock_is_stopped_too(stage: Stage) -> None:
+def test_a_step_written_before_the_controller_notices_the_lost_lock_is_stopped_too(stage: Stage) -> None:
     stage.ledger.write(ENTRY)
     stage.install()
     stage.late = lambda: stage.ledger.write(replace(ENTRY, step="evaluate"))
     assert stage.stop()["stopped"] == ["evaluate", "train"]
 
 
-def test_one_that_is_between_two_attempts_is_stopped_too(stage: Stage) -> None:
+def test_a_step_between_two_attempts_is_stopped_too(stage: Stage) -> None:
     stage.ledger.write(replace(ENTRY, outcome="retrying"))
     assert stage.stop()["stopped"] == ["train"]
     assert stage.ledger.read()["train"].outcome == "cancelled"
@@ -204,7 +204,7 @@ def test_a_controller_between_two_steps_is_named(stage: Stage) -> None:
     )
 
 
-def test_a_run_between_two_steps_is_told_once(stage: Stage) -> None:
+def test_a_run_between_two_steps_is_marked_once(stage: Stage) -> None:
     stage.ledger.finish(replace(ENTRY, outcome="succeeded", total=2))
 
     would = stage.stop(check=True)
@@ -218,7 +218,7 @@ def test_a_run_between_two_steps_is_told_once(stage: Stage) -> None:
     assert "stopped from" in str(found)
 
 
-def test_word_is_left_before_anything_is_cancelled(stage: Stage) -> None:
+def test_the_marker_is_written_before_steps_are_cancelled(stage: Stage) -> None:
     """A step that ends well while its run is stopped may still overwrite what the ledger says of it."""
     stage.ledger.write(ENTRY)
     stage.install()
@@ -227,7 +227,7 @@ def test_word_is_left_before_anything_is_cancelled(stage: Stage) -> None:
     assert cancellation.find(stage.ledger, "r1")
 
 
-def test_what_a_dead_controller_left_installed_is_cleared_away(stage: Stage) -> None:
+def test_releases_of_a_dead_controller_are_uninstalled(stage: Stage) -> None:
     stage.ledger.write(replace(ENTRY, outcome="succeeded"))
     stage.install()
     result = stage.stop()
@@ -261,7 +261,7 @@ def made(stage: Stage, release: str = "digits", **metadata: t.Any) -> None:
     stage.pod("digits-0")
 
 
-def test_what_helm_has_forgotten_is_deleted_and_its_pods_are_let_finish(stage: Stage) -> None:
+def test_orphans_are_deleted_and_their_pods_drained(stage: Stage) -> None:
     stage.ledger.write(MADE)
     made(stage)
     stage.meanwhile = lambda: stage.kube.objects.pop(f"{PODS}/digits-0", None)
@@ -287,7 +287,7 @@ def test_what_helm_has_forgotten_is_deleted_and_its_pods_are_let_finish(stage: S
         {"annotations": {"meta.helm.sh/release-name": "digits", "meta.helm.sh/release-namespace": "other"}},
     ],
 )
-def test_what_does_not_bear_the_marks_of_our_release_stays(stage: Stage, metadata: t.Any) -> None:
+def test_objects_without_the_labels_of_our_release_stay(stage: Stage, metadata: t.Any) -> None:
     stage.ledger.write(MADE)
     made(stage, **metadata)
     assert stage.stop()["uninstalled"] == []
@@ -303,7 +303,7 @@ def test_check_mode_leaves_lock_and_ledger_alone(stage: Stage) -> None:
     assert stage.kube.objects == before
 
 
-def test_a_run_nobody_knows_is_said_so_and_nothing_is_left(stage: Stage) -> None:
+def test_an_unknown_run_is_an_error_and_leaves_no_lease(stage: Stage) -> None:
     with pytest.raises(AbsentError, match=r"run digits: nothing of that name in namespace team"):
         stage.stop()
     assert stage.kube.objects == {}

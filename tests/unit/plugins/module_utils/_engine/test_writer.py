@@ -1,4 +1,4 @@
-"""Evidence that is written as soon as there is room for it, and for whom that is waited for."""
+"""Evidence that waits for room on the disk."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def stage(tmp_path: Path, clock: FakeClock) -> Iterator[Stage]:
         yield found
 
 
-def test_the_record_is_waited_for_and_the_former_one_stays_meanwhile(stage: Stage) -> None:
+def test_the_record_waits_for_room_and_the_old_one_stays_until_then(stage: Stage) -> None:
     def free() -> None:
         assert stage.outcome() == "running"
         if len(stage.clock.slept) == 45:
@@ -67,18 +67,18 @@ def test_the_record_is_waited_for_and_the_former_one_stays_meanwhile(stage: Stag
     assert stage.said[2:] == ["step 1/1 train: the evidence can be written again"]
 
 
-def test_where_pods_stay_or_another_revision_has_to_serve_nothing_is_waited_for(stage: Stage) -> None:
+def test_a_writer_that_does_not_wait_for_room(stage: Stage) -> None:
     record = stage.writer(waits_for_room=False).record(stage.journal, outcome="failed")
     assert (record["outcome"], stage.outcome(), stage.clock.slept) == ("failed", "running", [])
 
 
-def test_who_has_lost_the_lock_waits_no_longer(stage: Stage) -> None:
+def test_a_controller_without_the_lock_stops_waiting(stage: Stage) -> None:
     writer = stage.writer(lost=lambda: len(stage.clock.slept) > 2)
     assert writer.record(stage.journal, outcome="succeeded")["outcome"] == "succeeded"
     assert (stage.outcome(), len(stage.clock.slept)) == ("running", 3)
 
 
-def test_what_was_written_once_is_not_waited_for_again(stage: Stage) -> None:
+def test_only_the_first_record_waits_for_room(stage: Stage) -> None:
     stage.disk.empty()
     writer = stage.writer()
     writer.record(stage.journal, outcome="succeeded")
@@ -87,7 +87,7 @@ def test_what_was_written_once_is_not_waited_for_again(stage: Stage) -> None:
     assert stage.clock.slept == []
 
 
-def test_an_attempt_that_is_put_aside_half_way_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_that_was_moved_in_part_is_moved_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     who = {"cluster": "east", "namespace": "team", "release": "digits", "step": "train", "run_id": "r"}
     task = Task(**who, chart="x", runs_dir=tmp_path)
     names = ["events.yaml", "pods.yaml", "step.json", "values.yaml"]

@@ -1,4 +1,4 @@
-"""Which runs are told that they are stopped, and what becomes of the word left for them."""
+"""Which runs get a cancellation marker, and when it is removed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def leave(ledger: Ledger) -> list[str]:
         ([], []),
     ],
 )
-def test_only_runs_that_may_go_on_are_told(ledger: Ledger, entries: list[Entry], told: list[str]) -> None:
+def test_only_runs_that_may_go_on_are_marked(ledger: Ledger, entries: list[Entry], told: list[str]) -> None:
     for one in entries:
         (ledger.write if one.unfinished else ledger.finish)(one)
     assert cancellation.pending(ledger) == told
@@ -52,7 +52,7 @@ def test_only_runs_that_may_go_on_are_told(ledger: Ledger, entries: list[Entry],
     assert cancellation.find(ledger, "r3") is None
 
 
-def test_a_run_that_only_skips_steps_is_known_as_well(ledger: Ledger) -> None:
+def test_a_run_that_only_skips_steps_is_marked_too(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1", index=3))
     cancellation.note_skip(
         ledger, "r2 with a name as long as its user liked, and longer than that of an annotation may be"
@@ -60,7 +60,7 @@ def test_a_run_that_only_skips_steps_is_known_as_well(ledger: Ledger) -> None:
     assert leave(ledger) == ["r2 with a name as long as its user liked, and longer than that of an annotation may be"]
 
 
-def test_a_run_that_goes_on_is_written_down_once(ledger: Ledger) -> None:
+def test_a_skip_is_noted_once(ledger: Ledger) -> None:
     kube = t.cast(FakeKube, ledger._kube)
     ledger.finish(entry("data", "r1"))
     cancellation.note_skip(ledger, "r2")
@@ -69,7 +69,7 @@ def test_a_run_that_goes_on_is_written_down_once(ledger: Ledger) -> None:
     assert kube.objects[PATH]["metadata"]["resourceVersion"] == version
 
 
-def test_word_that_was_heard_is_taken_back(ledger: Ledger) -> None:
+def test_acknowledge_removes_the_marker(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1"))
     leave(ledger)
     cancellation.acknowledge(ledger, "r2")
@@ -78,7 +78,7 @@ def test_word_that_was_heard_is_taken_back(ledger: Ledger) -> None:
     assert cancellation.find(ledger, "r1") is None
 
 
-def test_word_for_runs_that_are_forgotten_goes_with_the_next(ledger: Ledger) -> None:
+def test_markers_of_unknown_runs_are_removed_by_the_next_request(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1"))
     leave(ledger)
     ledger.finish(entry("data", "r2"))
@@ -87,7 +87,7 @@ def test_word_for_runs_that_are_forgotten_goes_with_the_next(ledger: Ledger) -> 
     assert ledger.read()["data"].run_id == "r2"
 
 
-def test_what_is_no_word_is_passed_over(ledger: Ledger) -> None:
+def test_other_annotations_are_ignored(ledger: Ledger) -> None:
     ledger.finish(entry("data", "r1"))
     ledger.annotate({"stopped.mlops.eks/a": "{", "stopped.mlops.eks/b": '{"a": 1}', "stopped.mlops.eks/c": "[]"})
     assert cancellation.find(ledger, "r1") is None

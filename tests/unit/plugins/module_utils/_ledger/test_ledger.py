@@ -65,7 +65,7 @@ def test_entries_of_another_version_are_read_as_far_as_possible() -> None:
     assert parse({}) == {}
 
 
-def test_a_missing_namespace_is_told() -> None:
+def test_a_missing_namespace_is_an_error() -> None:
     with pytest.raises(AbsentError, match="namespaces"):
         Ledger(_nowhere(), "digits").write(entry())
 

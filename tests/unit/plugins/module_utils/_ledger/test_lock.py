@@ -85,9 +85,7 @@ def test_acquire_and_release(kube: FakeKube, make: MakeLock, clock: FakeClock) -
     lock.release()
 
 
-def test_a_holder_that_renews_is_refused_against_with_who_and_since(
-    kube: FakeKube, make: MakeLock, clock: FakeClock
-) -> None:
+def test_the_refusal_names_a_living_holder_and_since_when(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock))
     begun, said = clock.now(), []
 
@@ -123,9 +121,7 @@ def test_a_living_holder_is_waited_for_as_long_as_asked(kube: FakeKube, make: Ma
     assert 119 <= clock.now() - begun <= 125
 
 
-def test_a_holder_that_gives_it_back_while_we_look_is_no_conflict(
-    kube: FakeKube, make: MakeLock, clock: FakeClock
-) -> None:
+def test_a_lease_released_between_two_requests_is_no_conflict(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock))
     looks = 0
     original = kube._get
@@ -165,7 +161,7 @@ def test_a_dead_process_of_this_machine_is_replaced_at_once(kube: FakeKube, make
     assert holder(kube) == this_controller()
 
 
-def test_an_ended_process_that_nobody_has_noticed_is_dead() -> None:
+def test_a_zombie_process_is_dead() -> None:
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     mine = this_controller().split("/")
     name = "/".join([mine[0], mine[1], str(child.pid), module._started(child.pid)])
@@ -206,7 +202,7 @@ def test_two_takers_at_once_cannot_both_win(kube: FakeKube, make: MakeLock, cloc
     assert holder(kube) == "faster/bbbb2222/1/1"
 
 
-def test_no_namespace_and_no_permission_are_told(kube: FakeKube, make: MakeLock) -> None:
+def test_a_missing_namespace_or_permission_is_an_error(kube: FakeKube, make: MakeLock) -> None:
     kube.fail[f"POST {LEASES}"] = [(ForbiddenError("leases is forbidden"), False)]
     with pytest.raises(ForbiddenError):
         make().acquire(timeout=0, say=lambda _: None)
@@ -215,7 +211,7 @@ def test_no_namespace_and_no_permission_are_told(kube: FakeKube, make: MakeLock)
         make().acquire(timeout=0, say=lambda _: None)
 
 
-def test_who_stops_a_run_takes_the_lease_from_a_living_holder(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+def test_a_stop_takes_the_lease_from_a_living_holder(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock))
     assert make().seize() == "tower (process 4711)"
     assert clock.slept == []
@@ -223,9 +219,7 @@ def test_who_stops_a_run_takes_the_lease_from_a_living_holder(kube: FakeKube, ma
     assert kube.objects[PATH]["spec"]["acquireTime"] == micro(clock.now())
 
 
-def test_a_lease_that_is_renewed_meanwhile_is_seized_all_the_same(
-    kube: FakeKube, make: MakeLock, clock: FakeClock
-) -> None:
+def test_a_lease_that_is_renewed_at_the_same_time_is_seized(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     kube.put(PATH, lease(clock))
     original = kube._put
 
@@ -291,7 +285,9 @@ def test_a_deleted_lease_is_a_loss(kube: FakeKube, make: MakeLock, lost: list[st
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_cluster_that_is_away_is_no_loss(kube: FakeKube, make: MakeLock, clock: FakeClock, lost: list[str]) -> None:
+def test_a_cluster_that_does_not_answer_is_no_loss(
+    kube: FakeKube, make: MakeLock, clock: FakeClock, lost: list[str]
+) -> None:
     make().acquire(timeout=0, say=lambda _: None)
     away = [(UnreachableError("away"), False)]
     kube.fail = {f"PUT {PATH}": away * 5, f"GET {PATH}": away * 3}
@@ -334,7 +330,7 @@ def test_a_holder_that_slept_finds_that_it_was_replaced(kube: FakeKube, make: Ma
     assert holder(kube) == OTHER
 
 
-def test_a_holder_that_cannot_ask_does_not_go_on(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
+def test_ensure_held_fails_when_the_cluster_does_not_answer(kube: FakeKube, make: MakeLock, clock: FakeClock) -> None:
     lock = make()
     lock.acquire(timeout=0, say=lambda _: None)
     clock.at += 3600
@@ -371,7 +367,7 @@ def test_release_does_not_fail_when_the_cluster_is_away(kube: FakeKube, make: Ma
     assert PATH in kube.objects
 
 
-def test_controllers_are_told_apart() -> None:
+def test_controllers_have_distinct_identities() -> None:
     me = this_controller()
     assert not is_dead(me)
     host, boot, pid, start = me.split("/")

@@ -1,4 +1,4 @@
-"""What a chart rendered: lists unpacked, and what is no object refused with its template's name."""
+"""Rendered manifests: lists are unpacked, and a document that is no object is refused with its template's name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_objects_in_lists_are_objects() -> None:
     assert names(f"{HEAD}{JOB.replace('Job', 'WaitingList')}") == ["WaitingList/a"]
 
 
-def test_what_says_nothing_is_no_object() -> None:
+def test_empty_documents_are_ignored() -> None:
     assert names("") == names(f"{HEAD}# nothing here\n") == names(f"{HEAD}null\n") == names(f"{HEAD}{{}}\n") == []
     assert names(f"{HEAD}{HEAD}{JOB}") == ["Job/a"]
 
@@ -77,7 +77,7 @@ def test_separators_in_a_script_are_its_own() -> None:
         ("kind: List\nitems: [{kind: Job}]\n", "renders an object ('Job') without apiVersion: found none."),
     ],
 )
-def test_what_is_no_object_is_named_with_its_template(text: str, said: str) -> None:
+def test_a_document_that_is_no_object_is_named_with_its_template(text: str, said: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         read_manifest(f"{HEAD}{JOB}{HEAD}{text}", chart="c")
     assert str(caught.value).startswith(f"chart c: c/templates/x.yaml {said}")

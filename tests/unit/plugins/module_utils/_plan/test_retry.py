@@ -78,7 +78,7 @@ def test_there_is_no_retry_without_time_for_it() -> None:
 
 
 class FakeSession:
-    """A following whose end the test has written; it takes as many seconds as `took`."""
+    """A session whose ending the test sets; it takes `took` seconds."""
 
     script: t.ClassVar[Iterator[Ending]]
     clock: t.ClassVar[FakeClock]
@@ -165,7 +165,7 @@ def stage(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> 
     return make
 
 
-def test_an_evicted_attempt_is_run_anew(stage: t.Callable[..., Stage]) -> None:
+def test_an_evicted_attempt_is_run_again(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), Ending(outcome="succeeded"))
     begun = found.clock.at
 
@@ -200,7 +200,7 @@ def test_the_line_says_which_attempt_why_and_when(stage: t.Callable[..., Stage])
     told = [line for line in found.said if "attempt" in line]
     assert told[0].startswith(f"step 1/1 data: attempt 1 of 3 failed after 30 s: Pod/x: {EVICTED}: it was so.")
     assert told[1].startswith(
-        f"step 1/1 data: attempt 2 begins in 10 s, at {iso(begun + 40)}, because evicted is retried; what the last one"
+        f"step 1/1 data: attempt 2 begins in 10 s, at {iso(begun + 40)}, because evicted is retried; the evidence of"
     )
 
 
@@ -226,7 +226,7 @@ def test_the_timeout_covers_all_attempts(stage: t.Callable[..., Stage]) -> None:
     assert (result["outcome"], result["attempt"]) == ("failed", 2)
 
 
-def test_while_it_waits_ledger_and_record_tell_of_the_next_attempt(stage: t.Callable[..., Stage]) -> None:
+def test_during_the_back_off_ledger_and_record_have_the_next_attempt(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), Ending(outcome="succeeded"))
     seen: list[tuple[t.Any, ...]] = []
     found.clock.meanwhile = lambda: seen.append(
@@ -244,7 +244,7 @@ def _die() -> None:
     raise DiedError
 
 
-def test_a_controller_that_dies_in_between_does_not_lose_count(stage: t.Callable[..., Stage]) -> None:
+def test_a_controller_that_dies_between_attempts_keeps_their_count(stage: t.Callable[..., Stage]) -> None:
     first = stage(ending())
     first.clock.meanwhile = _die
     with pytest.raises(DiedError):
@@ -263,7 +263,7 @@ def test_a_controller_that_dies_in_between_does_not_lose_count(stage: t.Callable
     assert second.entry.attempt == 3
 
 
-def test_force_begins_anew(stage: t.Callable[..., Stage]) -> None:
+def test_force_starts_with_the_first_attempt(stage: t.Callable[..., Stage]) -> None:
     first = stage(ending())
     first.clock.meanwhile = _die
     with pytest.raises(DiedError):
@@ -303,7 +303,7 @@ def test_a_back_off_ends_within_two_seconds_of_a_stop(stage: t.Callable[..., Sta
     assert due <= found.clock.at <= due + 2
 
 
-def test_who_is_stopping_a_run_is_given_the_time_to_write_it_down(stage: t.Callable[..., Stage]) -> None:
+def test_a_stop_in_progress_is_waited_for(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), retry=Retry(retries=1, backoff=500))
 
     def stop() -> None:
@@ -317,13 +317,13 @@ def test_who_is_stopping_a_run_is_given_the_time_to_write_it_down(stage: t.Calla
     assert (result["outcome"], result["cause"]["reason"]) == ("cancelled", "Cancelled")
 
 
-def test_a_cluster_that_is_away_does_not_end_a_back_off(stage: t.Callable[..., Stage]) -> None:
+def test_a_cluster_that_does_not_answer_does_not_end_a_back_off(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), Ending(outcome="succeeded"))
     found.kube.fail[f"GET {LEASE}"] = [(UnreachableError("away"), False)] * 2
     assert (found.run()["outcome"], found.kube.fail[f"GET {LEASE}"]) == ("succeeded", [])
 
 
-def test_what_stays_installed_is_not_retried(stage: t.Callable[..., Stage]) -> None:
+def test_a_server_is_not_retried(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending(), keep=True)
     assert (found.run()["attempt"], found.helm) == (1, ["install", "uninstall"])
 
@@ -340,9 +340,7 @@ def runs_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("end", [ending("NoOutputTimeout", "timed_out"), ending()], ids=["timed_out", "failed"])
 @pytest.mark.usefixtures("runs_on")
-def test_an_attempt_that_is_retried_keeps_what_its_pods_say_when_they_are_ended(
-    stage: t.Callable[..., Stage], end: Ending
-) -> None:
+def test_a_retried_attempt_keeps_the_logs_of_its_drained_pods(stage: t.Callable[..., Stage], end: Ending) -> None:
     found = stage(end, Ending(outcome="succeeded"), retry=Retry(retries=1, on=("any",)))
     begun = found.clock.at
     result = found.run()
@@ -356,14 +354,14 @@ def test_an_attempt_that_is_retried_keeps_what_its_pods_say_when_they_are_ended(
 
 
 @pytest.mark.usefixtures("runs_on")
-def test_a_failure_keeps_what_its_survivors_say(stage: t.Callable[..., Stage]) -> None:
+def test_a_failure_keeps_the_logs_of_pods_that_still_ran(stage: t.Callable[..., Stage]) -> None:
     found = stage(ending("Error"))
     assert found.run()["outcome"] == "failed"
     assert (found.task.evidence / "logs/x.log").read_text(encoding="utf-8") == "attempt 1\nsaved by x-1\n"
 
 
 @pytest.mark.usefixtures("runs_on")
-def test_a_success_waits_for_nobody(stage: t.Callable[..., Stage]) -> None:
+def test_a_success_drains_no_pods(stage: t.Callable[..., Stage]) -> None:
     found = stage(Ending(outcome="succeeded"))
     begun = found.clock.at
     assert found.run()["outcome"] == "succeeded"
@@ -382,9 +380,7 @@ def put_job(found: Stage, release: str = "digits") -> None:
 
 
 @pytest.mark.parametrize(("release", "left"), [("digits", False), ("other", True)])
-def test_what_helm_does_not_know_of_any_more_is_deleted(
-    stage: t.Callable[..., Stage], release: str, left: bool
-) -> None:
+def test_orphans_are_deleted(stage: t.Callable[..., Stage], release: str, left: bool) -> None:
     """The Secrets of the release were deleted while the step ran: the uninstall finds nothing."""
     found = stage(Ending(outcome="succeeded"))
     put_job(found, release)
@@ -393,7 +389,7 @@ def test_what_helm_does_not_know_of_any_more_is_deleted(
     assert any("Helm has no record of it any more; deleting what it made: Job/x" in line for line in found.said) != left
 
 
-def test_a_workload_whose_release_helm_has_forgotten_is_taken_up_again(stage: t.Callable[..., Stage]) -> None:
+def test_a_workload_without_a_helm_record_is_re_attached(stage: t.Callable[..., Stage]) -> None:
     first = stage(ending())
     first.clock.meanwhile = _die
     with pytest.raises(DiedError):
@@ -411,7 +407,7 @@ def test_a_workload_whose_release_helm_has_forgotten_is_taken_up_again(stage: t.
     assert MADE not in second.kube.objects
 
 
-def test_a_workload_that_helm_has_forgotten_is_not_replaced_unasked(stage: t.Callable[..., Stage]) -> None:
+def test_a_workload_without_a_helm_record_is_not_replaced(stage: t.Callable[..., Stage]) -> None:
     first = stage(ending())
     first.clock.meanwhile = _die
     with pytest.raises(DiedError):

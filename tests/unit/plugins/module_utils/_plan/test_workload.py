@@ -39,7 +39,7 @@ HOOK = {"helm.sh/hook": "test"}
         (("x.x-k8s.io/v1/Thing",), "Thing"),
     ],
 )
-def test_what_decides(rendered: tuple[str, ...], chosen: str) -> None:
+def test_the_workload_is_chosen_by_kind(rendered: tuple[str, ...], chosen: str) -> None:
     manifest = [thing(one) for one in (*AROUND, *rendered)]
     for order in (manifest, manifest[::-1]):
         assert choose(order, chart="c", until=True)["kind"] == chosen
@@ -69,7 +69,7 @@ TWO_JOBS = (thing("batch/v1/Job", name="a"), thing("batch/v1/Job", name="b"))
         ("Service", True, "service"),
     ],
 )
-def test_the_step_may_say_what_decides(wanted: str, until: bool, chosen: str) -> None:
+def test_the_step_may_choose_the_workload(wanted: str, until: bool, chosen: str) -> None:
     manifest = [*map(thing, (*AROUND, "apps/v1/Deployment", "example.com/v1/Thing")), *TWO_JOBS]
     assert choose(manifest, chart="c", until=until, wanted=wanted)["metadata"]["name"] == chosen
 
@@ -87,7 +87,7 @@ def test_the_step_may_say_what_decides(wanted: str, until: bool, chosen: str) ->
         ),
     ],
 )
-def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: str) -> None:
+def test_the_choice_of_the_step_must_exist_and_have_an_end(wanted: str, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         choose([*map(thing, AROUND), *TWO_JOBS], chart="c", until=False, wanted=wanted)
 
@@ -120,7 +120,7 @@ def test_what_the_step_says_must_be_one_that_can_decide(wanted: str, message: st
         ((), True, r"\(found nothing\)"),
     ],
 )
-def test_what_cannot_decide_says_what_can(rendered: tuple[str, ...], until: bool, message: str) -> None:
+def test_a_chart_without_a_workload_is_refused(rendered: tuple[str, ...], until: bool, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         choose([thing(one) for one in rendered], chart="c", until=until)
 
@@ -168,6 +168,6 @@ def test_a_known_kind_needs_no_cluster() -> None:
         ("v1", "Pot", r"Pot \(v1\): the cluster knows no such kind\."),
     ],
 )
-def test_a_kind_that_nobody_knows(api_version: str, kind: str, message: str) -> None:
+def test_an_unknown_kind_is_an_error(api_version: str, kind: str, message: str) -> None:
     with pytest.raises(AbsentError, match=message):
         find_kind(Discovery(), api_version, kind)

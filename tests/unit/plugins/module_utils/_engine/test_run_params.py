@@ -1,4 +1,4 @@
-"""Which run is meant by a pipeline, and where it is when it is not where it was looked for."""
+"""The run of a pipeline, and the namespaces that a message names when the run is not found."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def ledgers(*namespaces: str) -> Answer:
     [
         ((), ""),
         (("team",), ""),
-        (("b", "a", "a"), " But run digits is in a, b: say which by namespace (playbooks: -e kube_namespace=a)."),
-        (tuple("abcdefg"), " But run digits is in a, b, c, d, e and 2 more: say which"),
+        (("b", "a", "a"), " But run digits is in a, b: set the namespace (playbooks: -e kube_namespace=a)."),
+        (tuple("abcdefg"), " But run digits is in a, b, c, d, e and 2 more: set the namespace"),
     ],
 )
 def test_other_namespaces_are_named(namespaces: tuple[str, ...], said: str, serve: Serve) -> None:
@@ -66,7 +66,7 @@ def test_other_namespaces_are_named(namespaces: tuple[str, ...], said: str, serv
     assert server.requests[0].params == {"labelSelector": "mlops.eks/ledger=true,mlops.eks/release=digits"}
 
 
-def test_who_may_not_look_elsewhere_is_told_nothing(serve: Serve) -> None:
+def test_without_the_right_to_list_other_namespaces_none_is_named(serve: Serve) -> None:
     _, kube = serve(lambda exchange: exchange.reply({"message": "forbidden"}, status=403))
     assert elsewhere(kube, "digits") == ""
 
@@ -76,19 +76,19 @@ def params(kube: Kube, spec: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any
     return {**defaults, "kubeconfig": kube.kubeconfig, "namespace": "team", "patience": 1.0, **more}
 
 
-def test_the_table_of_no_runs_says_where_there_are_some(serve: Serve) -> None:
+def test_an_empty_table_names_the_namespaces_with_runs(serve: Serve) -> None:
     _, kube = serve(ledgers("team-a"))
     found = run_info(params(kube, INFO, release="digits"))
     assert found["table"] == [
-        "no run digits in namespace team. But run digits is in team-a: say which by namespace "
+        "no run digits in namespace team. But run digits is in team-a: set the namespace "
         "(playbooks: -e kube_namespace=team-a)."
     ]
     assert "no runs in namespace team. But there are runs in team-a:" in run_info(params(kube, INFO))["table"][0]
 
 
-def test_a_stop_that_finds_nothing_says_where_it_is(serve: Serve, tmp_path: Path) -> None:
+def test_a_stop_that_finds_nothing_names_the_namespaces_of_the_run(serve: Serve, tmp_path: Path) -> None:
     _, kube = serve(ledgers("team-a"))
-    with pytest.raises(AbsentError, match=r"But run digits is in team-a: say which by namespace"):
+    with pytest.raises(AbsentError, match=r"But run digits is in team-a: set the namespace"):
         run_stop(
             params(kube, STOP, release="digits", runs_dir=str(tmp_path)), cluster="c", check=True, say=lambda _: None
         )
@@ -96,7 +96,7 @@ def test_a_stop_that_finds_nothing_says_where_it_is(serve: Serve, tmp_path: Path
         run_stop(params(kube, STOP), cluster="c", check=True, say=lambda _: None)
 
 
-def test_a_user_is_whoever_typed_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_is_the_one_who_called_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUDO_USER", raising=False)
     assert this_user()
     monkeypatch.setenv("SUDO_USER", "ada")
