@@ -40,7 +40,7 @@ def test_what_a_tree_lacks_is_named(tree: GitTree) -> None:
     assert refusal(APP, repo=tree.url, version="v1.1") == (
         f"version: chart {APP} {of}: there is no tag and no branch 'v1.1' in it. Did you mean 'v1.0'?"
     )
-    assert refusal(APP, repo=tree.url, version=commit[:9]).endswith("A commit must be given whole, with its 40 digits.")
+    assert refusal(APP, repo=tree.url, version=commit[:9]).endswith("Give all 40 digits of a commit.")
     assert f"there is no commit {'0' * 40} in it." in refusal(APP, repo=tree.url, version="0" * 40)
     assert refusal("charts/ap", repo=tree.url, version="main") == (
         f"chart: chart charts/ap {of} at main: there is no chart in that directory. Did you mean 'charts/app'?"
@@ -78,8 +78,8 @@ def test_without_its_source_a_tag_or_commit_is_taken_from_the_cache(tree: GitTre
     commit = get(APP, repo=url, version=head)
     assert (commit.digest, note(commit)) == (branch.digest, "")
     refused = refusal(APP, repo=url, version="main")
-    assert f"Say 'version: {head}' to use that copy." in refused
-    assert "'main' means now is not known" in refused
+    assert f"Set 'version: {head}' to use that copy." in refused
+    assert "'main' may have changed since it was fetched" in refused
 
 
 def test_a_chart_brings_along_what_it_links_to(tree: GitTree) -> None:

@@ -108,8 +108,8 @@ def test_without_its_source_an_exact_version_is_taken_from_the_cache(
     assert f"Using the copy fetched before (1.0.0, {_digest(exact)})." in note(again)
     ranged = refusal(where[0], version="^1", **where[1])
     assert "cannot be reached" in ranged
-    assert f"What '^1' means now is not known; when last asked it was 1.1.0, {_digest(newest)}." in ranged
-    assert ranged.endswith("Say 'version: 1.1.0' to use that copy.")
+    assert f"'^1' may have changed since it was fetched (1.1.0, {_digest(newest)})." in ranged
+    assert ranged.endswith("Set 'version: 1.1.0' to use that copy.")
     never = refusal(where[0], version="1.0.1", **where[1])
     assert "cannot be reached" in never
     assert "copy" not in never
@@ -126,9 +126,9 @@ def closed(tmp_path: Path) -> Iterator[HelmRepository]:
 
 def test_a_closed_repository_wants_the_login_that_helm_knows(closed: HelmRepository, tmp_path: Path) -> None:
     refused = refusal("app", repo=closed.url, version="1.0.0")
-    assert "its source wants another login (failed to fetch" in refused
+    assert "its source refuses the login (failed to fetch" in refused
     assert "401 Unauthorized" in refused
-    assert refused.endswith("let Helm know the login by 'helm repo add'.")
+    assert refused.endswith("add the login by 'helm repo add'.")
 
     user, _, password = LOGIN.partition(":")
     known = {"name": "mine", "url": closed.url + "/", "username": user, "password": password}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a chart depends on and does not bring along."""
+"""Dependencies of a chart that are not in its `charts/` directory."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _EXACT = re.compile(r"=?v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
 def missing(chart: Path) -> list[dict[str, t.Any]]:
-    """Return the dependencies that a chart names and that are not in its `charts/`."""
+    """Return the entries of `dependencies` in Chart.yaml that are not in `charts/`."""
     rows = load(chart / "Chart.yaml").data.get("dependencies")
-    # What is none of this Helm refuses itself.
+    # Helm refuses malformed entries itself.
     wanted = [one for one in rows if isinstance(one, dict) and "name" in one] if isinstance(rows, list) else []
     if not wanted:
         return []
@@ -46,10 +46,10 @@ def _is_package(entry: Path, name: str) -> bool:
 
 
 def require_bundled(chart: Path, shown: str) -> None:
-    """Refuse a chart directory of the user's whose dependencies are not there: it is not ours to write into.
+    """Check that the user's chart directory has its dependencies; the collection does not write to it.
 
     Raises:
-        SourceError: it names them.
+        SourceError: some are missing; the message names them.
     """
     if absent := missing(chart):
         names = ", ".join(str(one["name"]) for one in absent)
@@ -59,10 +59,10 @@ def require_bundled(chart: Path, shown: str) -> None:
 
 
 def build(chart: Path, reference: Reference, scratch: Path, *, helm: str) -> None:
-    """Fetch what a chart in a tree of ours depends on, as `helm dependency build` does, and only what is pinned.
+    """Fetch the dependencies of a chart in a temporary tree by `helm dependency build`.
 
     Raises:
-        SourceError: something is not pinned, or cannot be fetched.
+        SourceError: a dependency is not pinned, or cannot be fetched.
     """
     absent = missing(chart)
     if not absent:
@@ -79,7 +79,7 @@ def build(chart: Path, reference: Reference, scratch: Path, *, helm: str) -> Non
     answer = ask([helm, "dependency", "build", chart, *flags])
     if not answer.ok:
         raise refused(reference, answer, key="chart")
-    # Helm writes the time of day into what it makes; without it, equal charts are equal.
+    # Helm writes the current time into Chart.lock and packages; without them, equal charts have equal bytes.
     if not locked:
         lock.unlink()
     for package in sorted((chart / "charts").glob("*.tgz")):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A chart, wherever it is: found, fetched if need be, and read."""
+"""Find a chart: fetch it if needed, and read it."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 
 
 def find(reference: Reference, *, helm: str | None = None) -> Chart:
-    """Return the chart that is meant. What comes from elsewhere is asked for anew, unless nothing else can be meant.
+    """Return the chart of a reference. A remote source is queried each time, unless a digest or commit pins the chart.
 
     Raises:
-        SourceError: it is not there, or its source does not let us have it; the key of the step is named.
+        SourceError: the chart does not exist, or its source refuses; the error has the key of the step.
         InvalidInputError: its files are broken.
-        MissingToolError: Helm or git is needed, and not installed.
+        MissingToolError: Helm or git is needed and not installed.
     """
     check(reference)
     store = Store(cache_dir() / "charts")
     if reference.kind == "local":
         return _local(reference, store)
-    given, note = _given(reference, store, helm)
-    return _read(str(reference), store, given, repo=reference.repo or "", note=note)
+    fetched, note = _fetch_or_cached(reference, store, helm)
+    return _read(str(reference), store, fetched, repo=reference.repo or "", note=note)
 
 
-def _read(ref: str, store: Store, given: FetchedChart, **more: str) -> Chart:
-    package = store.package(given.digest)
-    origin = Origin(commit=given.commit, package=package, package_digest=given.digest, **more)
-    return replace(charts.read(ref, store.chart(given.digest)), origin=origin)
+def _read(ref: str, store: Store, fetched: FetchedChart, **more: str) -> Chart:
+    package = store.package(fetched.digest)
+    origin = Origin(commit=fetched.commit, package=package, package_digest=fetched.digest, **more)
+    return replace(charts.read(ref, store.chart(fetched.digest)), origin=origin)
 
 
 def _local(reference: Reference, store: Store) -> Chart:
@@ -56,25 +56,25 @@ def _local(reference: Reference, store: Store) -> Chart:
     return _read(reference.chart, store, FetchedChart(digest=digest))
 
 
-def _given(reference: Reference, store: Store, helm: str | None) -> tuple[FetchedChart, str]:
-    """Return what is used, and what the user should know about it."""
+def _fetch_or_cached(reference: Reference, store: Store, helm: str | None) -> tuple[FetchedChart, str]:
+    """Return the package to use, and a message about it for the user."""
     if reference.digest and store.has(reference.digest):
         return FetchedChart(digest=reference.digest), ""
     known = store.recall(reference)
     if known and reference.is_commit:
         return known, ""
     try:
-        given = _fetch(reference, store, helm)
+        fetched = _fetch(reference, store, helm)
     except UnreachableSourceError as error:
-        return _without_asking(reference, known, error)
-    if reference.digest not in (None, given.digest):
+        return _cached(reference, known, error)
+    if reference.digest not in (None, fetched.digest):
         raise SourceError(
-            f"chart {reference} {given.version}: its package is {given.digest}, not {reference.digest}. "
+            f"chart {reference} {fetched.version}: its package is {fetched.digest}, not {reference.digest}. "
             "Find out who changed it, then correct digest.",
             key="digest",
         )
-    store.remember(reference, given)
-    return given, ""
+    store.remember(reference, fetched)
+    return fetched, ""
 
 
 def _fetch(reference: Reference, store: Store, helm: str | None) -> FetchedChart:
@@ -85,27 +85,25 @@ def _fetch(reference: Reference, store: Store, helm: str | None) -> FetchedChart
         return helm_source.fetch(reference, store, Path(scratch), helm=program)
 
 
-def _without_asking(reference: Reference, known: FetchedChart | None, error: SourceError) -> tuple[FetchedChart, str]:
-    """Return the copy of what cannot have become something else in the meantime."""
+def _cached(reference: Reference, known: FetchedChart | None, error: SourceError) -> tuple[FetchedChart, str]:
+    """Return the cached copy of an immutable version."""
     if known is None:
         raise error
-    said = f"{known.version}, commit {known.commit}" if known.commit else f"{known.version}, {known.digest}"
+    copy = f"{known.version}, commit {known.commit}" if known.commit else f"{known.version}, {known.digest}"
     if known.immutable:
-        return known, f"{error} Using the copy fetched before ({said})."
+        return known, f"{error} Using the copy fetched before ({copy})."
     pin = f"version: {known.commit or known.version}"
     raise SourceError(
-        f"{error} What {reference.version!r} means now is not known; when last asked it was {said}. "
-        f"Say '{pin}' to use that copy.",
+        f"{error} {reference.version!r} may have changed since it was fetched ({copy}). Set '{pin}' to use that copy.",
         key=error.key,
     ) from error
 
 
-# The chart of a step of a pipeline, and what only the chart can say of the step.
 def chart_of(step: Step) -> Chart:
-    """Return the chart the step asks for; errors as `find`."""
+    """Return the chart of the step; errors as `find`."""
     return find(Reference(chart=step.chart, repo=step.repo, version=step.version, digest=step.digest))
 
 
 def stays(step: Step, chart: Chart) -> bool:
-    """Return whether the step stays installed: as the pipeline says, else as its chart does."""
+    """Return whether the step stays installed: its `keep`, else whether the chart serves."""
     return chart.serves if step.keep is None else step.keep

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts in a git tree: the commit a ref means now, its files, and in them one chart that stands by itself."""
+"""Fetch a chart from a git repository: resolve the ref to a commit, check it out, and package the chart."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import lo
 
 
 def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str, git: str | None) -> FetchedChart:
-    """Ask what the ref means now; fetch that commit unless it is here, and keep the chart in it.
+    """Resolve the ref, fetch its commit unless it is cached, and store the chart.
 
     Raises:
-        MissingToolError: there is no git.
-        SourceError: the source refuses, or does not have it.
+        MissingToolError: git is not installed.
+        SourceError: the source refuses, or does not have the ref or the chart.
     """
     if git is None:
         raise MissingToolError(f"chart {reference}: git: not found on PATH. Install git.")
     tree = _Tree(reference, scratch / "tree", git)
     commit, immutable = (reference.version or "", True) if reference.is_commit else tree.resolve()
     pinned = replace(reference, version=commit)
-    given = store.recall(pinned)
-    if given is None:
+    fetched = store.recall(pinned)
+    if fetched is None:
         chart = tree.check_out(commit)
         dependencies.build(chart, reference, scratch, helm=helm)
         metadata = load(chart / "Chart.yaml", called=f"chart {reference}: Chart.yaml").data
         digest = store.add(pack(chart, str(metadata.get("name", chart.name))), shown=str(reference))
-        given = FetchedChart(digest=digest, version=str(metadata.get("version", "")), commit=commit, immutable=True)
-        store.remember(pinned, given)
-    return replace(given, immutable=immutable)
+        fetched = FetchedChart(digest=digest, version=str(metadata.get("version", "")), commit=commit, immutable=True)
+        store.remember(pinned, fetched)
+    return replace(fetched, immutable=immutable)
 
 
-_NAMED = ("+refs/heads/*:refs/remotes/source/*", "+refs/tags/*:refs/tags/*")
+_ALL_REFS = ("+refs/heads/*:refs/remotes/source/*", "+refs/tags/*:refs/tags/*")
 
 
 class _Tree:
-    """The files of one commit, in a directory that is thrown away."""
+    """The files of one commit, in a temporary directory."""
 
     def __init__(self, reference: Reference, path: Path, git: str) -> None:
         self.reference, self.path, self.git = reference, path, git
         self.address = (reference.repo or "").removeprefix("git+")
 
     def resolve(self) -> tuple[str, bool]:
-        """Return the commit that the ref means now, and whether it is a tag: those are not supposed to move."""
+        """Return the current commit of the ref, and whether the ref is a tag, which should not move."""
         wanted = self.reference.version
         refs = self._remote(f"refs/tags/{wanted}", f"refs/tags/{wanted}^{{}}", f"refs/heads/{wanted}")
-        # Of an annotated tag the commit is meant, not the annotation.
+        # `^{}` is the commit of an annotated tag.
         for name in (f"refs/tags/{wanted}^{{}}", f"refs/tags/{wanted}", f"refs/heads/{wanted}"):
             if name in refs:
                 return refs[name], name.startswith("refs/tags/")
         raise self._no_ref(self._remote())
 
     def check_out(self, commit: str) -> Path:
-        """Fetch the files of a commit and return the chart among them."""
+        """Fetch the files of a commit, and return the directory of the chart."""
         self._run("init", "--quiet", "--template=", str(self.path))
         if not ask(self._argv("fetch", "--quiet", "--depth=1", "--no-tags", "--", self.address, commit)).ok:
-            # Some servers give only what has a name, some (over plain files) nothing shallow.
-            self._run("fetch", "--quiet", "--", self.address, *_NAMED)
+            # Some servers serve only named refs; some, such as git+file, do not serve shallow clones.
+            self._run("fetch", "--quiet", "--", self.address, *_ALL_REFS)
             if not ask(self._argv("cat-file", "-e", f"{commit}^{{commit}}")).ok:
                 raise SourceError(f"chart {self.reference}: there is no commit {commit} in it.", key="version")
         self._run("checkout", "--quiet", "--detach", commit)
@@ -82,13 +82,13 @@ class _Tree:
                 f"chart {self.reference} at {self.reference.version}: there is no chart in that directory."
                 f"{did_you_mean(self.reference.chart, known)}"
             )
-        self._cut(root, chart)
+        self._remove_outside_links(root, chart)
         return chart
 
-    def _cut(self, root: Path, chart: Path) -> None:
-        """Let no symbolic link lead to files of this machine."""
+    def _remove_outside_links(self, root: Path, chart: Path) -> None:
+        """Remove symbolic links that lead out of the tree; refuse them within the chart."""
         links = [entry for entry in root.rglob("*") if entry.is_symlink()]
-        # All are looked at before one is gone: a link may lead to another.
+        # Check all links before removing one, as a link may lead to another.
         for entry in [link for link in links if not link.exists() or not link.resolve().is_relative_to(root)]:
             if entry.is_relative_to(chart):
                 where = entry.relative_to(root)
@@ -109,7 +109,7 @@ class _Tree:
         }
         hint = did_you_mean(version, sorted(names)[-9:] if len(names) > 9 else names)
         if len(version) >= 7 and not set(version) - set("0123456789abcdef"):
-            hint = " A commit must be given whole, with its 40 digits."
+            hint = " Give all 40 digits of a commit."
         return SourceError(
             f"chart {self.reference}: there is no tag and no branch {version!r} in it.{hint}", key="version"
         )

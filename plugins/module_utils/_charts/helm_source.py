@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts that Helm pulls: from a registry (`oci://`), or from a repository with an index."""
+"""Fetch a chart by Helm: from a registry (`oci://`), or from a repository with an index."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import y
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
-# What the one repository of a pull is called, unless the user has given it a name of his own.
+# Name of a repository that is not in the user's configuration of Helm.
 _NAME = "charts"
-# Versions that are named where the one asked for is not there.
+# Available versions that an error message names.
 _SHOWN = 5
 
 
 def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> FetchedChart:
-    """Let Helm pull the newest package that fits, as it resolves versions, and keep it.
+    """Pull the newest package that matches the version, and store it.
 
     Raises:
-        SourceError: the source refuses, or does not have it.
+        SourceError: the source refuses, or does not have the chart.
     """
     pull = _Pull(reference, scratch, helm)
     package = pull.run()
@@ -41,7 +41,7 @@ def fetch(reference: Reference, store: Store, scratch: Path, *, helm: str) -> Fe
 
 
 class _Pull:
-    """One `helm pull` with a directory to itself: no two of them share an index or a cache."""
+    """One `helm pull` in a directory of its own, so that concurrent pulls share no index and no cache."""
 
     def __init__(self, reference: Reference, scratch: Path, helm: str) -> None:
         self.reference, self.scratch, self.helm = reference, scratch, helm
@@ -74,13 +74,13 @@ class _Pull:
             raise refused(self.reference, answer, key=self._key)
 
     def _absent(self) -> SourceError:
-        """Return what there is in place of what was asked for."""
+        """Return an error that names the available versions."""
         reference = self.reference
         known = self._newest() if reference.kind == "oci" else self._indexed()
         return SourceError(f"chart {reference}: there is no version {reference.version!r}. {known}", key="version")
 
     def _newest(self) -> str:
-        """Return which version a registry has, of which Helm tells no more.
+        """Return a sentence with the newest version in a registry; Helm cannot list more.
 
         Raises:
             SourceError: it has none.
@@ -93,7 +93,7 @@ class _Pull:
         return f"The newest is {yaml.safe_load(answer.stdout)['version']}."
 
     def _indexed(self) -> str:
-        """Return which versions an index has.
+        """Return a sentence with the versions in an index.
 
         Raises:
             SourceError: it has no chart of that name.
@@ -111,23 +111,23 @@ class _Pull:
 
 
 def _is_absent(answer: Answer) -> bool:
-    said = answer.said
+    output = answer.output
     return any(
-        words in said
-        for words in ("no chart version found", "no chart name found", ": not found", "could not locate a version")
+        text in output
+        for text in ("no chart version found", "no chart name found", ": not found", "could not locate a version")
     )
 
 
 def plain_http(addresses: Iterable[str]) -> list[str]:
-    """Return the flag for registries of this machine, which as everywhere need no TLS."""
+    """Return the flag for registries on this machine, which need no TLS."""
     hosts = [urlsplit(address).hostname or "" for address in addresses]
     return ["--plain-http"] if any(host in ("localhost", "::1") or host.startswith("127.") for host in hosts) else []
 
 
 def configure(helm: str, addresses: Iterable[str], scratch: Path) -> tuple[list[str], list[str]]:
-    """Write a configuration that has these repositories and no others; return their names, and the flags to use it.
+    """Write a configuration with these repositories only; return their names, and the flags for Helm.
 
-    What the user told Helm about one of them, its login too, is taken over; `@name` means one of his.
+    A repository in the user's configuration keeps its settings and login; `@name` is one of these.
     """
     known = _known(helm)
     rows = [
@@ -147,7 +147,7 @@ def _is(row: dict[str, t.Any], address: str) -> bool:
 
 
 def _known(helm: str) -> list[dict[str, t.Any]]:
-    """Return the repositories the user has told Helm about."""
+    """Return the repositories in the user's configuration of Helm."""
     path = Path(ask([helm, "env", "HELM_REPOSITORY_CONFIG"]).stdout.strip() or "-")
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts as packages: written so that equal charts are equal bytes, and taken apart without trust."""
+"""Pack charts so that equal charts have equal bytes, and unpack untrusted packages safely."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import fil
 
 
 def sha256(data: bytes) -> str:
-    """Return the digest as it is written: `sha256:` and 64 hexadecimal digits."""
+    """Return the digest as `sha256:` and 64 hexadecimal digits."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def pack(chart: Path, name: str) -> bytes:
-    """Return a chart directory as a package that `helm install` takes; symbolic links become what they lead to."""
+    """Return a chart directory as a package that `helm install` takes; symbolic links become their targets."""
     raw = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as compressed,
         tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        # Helm wants to meet Chart.yaml first.
+        # Helm expects Chart.yaml first.
         for path, file in sorted(files(chart), key=lambda entry: (entry[0] != "Chart.yaml", entry[0])):
             content = file.read_bytes()
             member = tarfile.TarInfo(f"{name}/{path}")
@@ -41,14 +41,14 @@ def pack(chart: Path, name: str) -> bytes:
 
 
 def unpack(package: bytes, into: Path, *, shown: str) -> None:
-    """Write the files of a package below `into`, its outermost directory left out.
+    """Write the files of a package below `into`, without the top directory.
 
     Raises:
-        SourceError: it is no packaged chart, would write elsewhere, or cannot be written.
+        SourceError: it is not a packaged chart, has a path outside its directory, or cannot be written.
     """
     into.mkdir(parents=True)
     try:
-        # All at once: a package that was cut off in its last bytes would not be noticed file by file.
+        # Decompress all at once, to notice a package that is truncated in its last bytes.
         raw = gzip.GzipFile(fileobj=io.BytesIO(package)).read(bounds.CHART + 1)
         if len(raw) > bounds.CHART:
             raise _UnsafeError(f"it has more than {bounds.size(bounds.CHART)} unpacked")
@@ -61,7 +61,7 @@ def unpack(package: bytes, into: Path, *, shown: str) -> None:
 
 
 class _UnsafeError(Exception):
-    """A package holds what no chart does."""
+    """A package has content that no chart has."""
 
 
 def _extract(archive: tarfile.TarFile, into: Path) -> None:
@@ -73,9 +73,9 @@ def _extract(archive: tarfile.TarFile, into: Path) -> None:
             raise _UnsafeError(f"{name} is more than {bounds.CHART_DEPTH} directories deep")
         if member.isdir() or len(parts) < 2:
             continue
-        # A sparse file says how large it is and need not hold it: some bytes become any number of them.
+        # A sparse file of a few bytes can have any size.
         if not member.isreg() or member.issparse() or ".." in parts or parts[0] == "/":
-            raise _UnsafeError(f"{name} is no file below its directory")
+            raise _UnsafeError(f"{name} is not a file below its directory")
         if member.size > bounds.CHART_FILE:
             raise _UnsafeError(f"{name} is larger than {bounds.size(bounds.CHART_FILE)}, which Helm does not take")
         target = into.joinpath(*parts[1:])

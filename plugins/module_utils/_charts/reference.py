@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a step says of its chart: where it is, what it is called there, and which version of it is meant."""
+"""The reference of a step to its chart: where the chart is, its name there, and its version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Sour
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 
 Kind = t.Literal["local", "oci", "repository", "git"]
-# A repository on another machine is one of these; `git+` tells a tree of files from an index of packages, as in pip.
+# Schemes of a repository. `git+` marks a git repository, as in pip; the others have an index of packages.
 _SCHEMES: dict[str, Kind] = {
     "http": "repository",
     "https": "repository",
@@ -29,7 +29,7 @@ _EXAMPLE: dict[Kind, str] = {
     "git": "a tag, a branch or a whole commit",
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-# What SemVer calls a version; anything less is a range to Helm: 1.2 means 1.2.x.
+# A complete version of SemVer; Helm treats a shorter one as a range: 1.2 means 1.2.x.
 _VERSION = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _REF = re.compile(r"(?![-/])(?!.*(\.\.|@\{|//|/\.|\.lock$))[^\x00-\x20\x7f~^:?*\[\\]+(?<![./])")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -37,10 +37,10 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A chart as it is asked for.
+    """The keys of a step that name its chart.
 
-    Without `repo`, `chart` is a directory, a package or an `oci://` address; with it, what the chart is called in
-    that repository: a name in an index, a directory of a git tree. `digest` is the SHA-256 its package must have.
+    Without `repo`, `chart` is a directory, a package or an `oci://` address. With `repo` it is a name in the index, or
+    a directory of the git repository. `digest` is the SHA-256 that the package must have.
     """
 
     chart: str
@@ -53,36 +53,34 @@ class Reference:
 
     @property
     def kind(self) -> Kind:
-        """Where it comes from; an unknown kind of repository counts as an index, until `check` refuses it."""
+        """Kind of the source; an unknown scheme counts as a repository until `check` refuses it."""
         if self.repo:
             return _SCHEMES.get(self.repo.partition("://")[0], "repository")
         return "oci" if self.chart.startswith("oci://") else "local"
 
     @property
     def is_commit(self) -> bool:
-        """Whether a git commit is named, which never means anything else later."""
+        """Whether the version is a git commit, which never changes."""
         return self.kind == "git" and bool(_COMMIT.fullmatch(self.version or ""))
 
     @property
     def is_exact(self) -> bool:
-        """Whether one version of a package is named, which by custom is never published twice."""
+        """Whether the version is complete; such a version is not published twice by convention."""
         return self.kind in ("oci", "repository") and bool(_VERSION.fullmatch(self.version or ""))
 
 
 def check(reference: Reference) -> None:
-    """Refuse what cannot be meant, before anybody is asked for it.
+    """Check a reference before its source is queried.
 
     Raises:
-        SourceError: with the key that is wrong.
+        SourceError: with the wrong key.
     """
     if reference.kind == "local":
         _check_local(reference)
         return
     _check_address(reference)
     if not reference.version:
-        raise SourceError(
-            f"chart {reference}: version is missing. Say which: {_EXAMPLE[reference.kind]}.", key="version"
-        )
+        raise SourceError(f"chart {reference}: version is missing. Set it: {_EXAMPLE[reference.kind]}.", key="version")
     if reference.kind == "git" and not _REF.fullmatch(reference.version):
         raise SourceError(
             f"version {shown(reference.version)}: not the name of a git tag, branch or commit.", key="version"
@@ -115,36 +113,42 @@ def _check_local(reference: Reference) -> None:
 
 def _check_address(reference: Reference) -> None:
     key, address = ("repo", reference.repo) if reference.repo else ("chart", reference.chart)
-    told = without_login(address or "")
+    shown_address = without_login(address or "")
     for name, text in (("chart", reference.chart), ("repo", reference.repo or "")):
         if not re.fullmatch(r"[!-~]*", text):
-            raise SourceError(f"{name} {shown(without_login(text))}: an address has no blanks in it.", key=name)
-    if key == "repo" and told.partition("://")[0] not in _SCHEMES:
-        raise SourceError(f"repo {shown(told)}: expected an address that begins with {', '.join(_SCHEMES)}.", key=key)
+            raise SourceError(
+                f"{name} {shown(without_login(text))}: an address must not have blanks or special characters.", key=name
+            )
+    if key == "repo" and shown_address.partition("://")[0] not in _SCHEMES:
+        raise SourceError(
+            f"repo {shown(shown_address)}: expected an address that begins with {', '.join(_SCHEMES)}.", key=key
+        )
     try:
         parts = urlsplit(address or "")
     except ValueError as error:
-        raise SourceError(f"{key} {shown(told)}: not an address: {error}.", key=key) from error
+        raise SourceError(f"{key} {shown(shown_address)}: not an address: {error}.", key=key) from error
     if not parts.netloc and parts.scheme != "git+file":
-        raise SourceError(f"{key} {shown(told)}: there is no host in it.", key=key)
-    # The login of SSH is a name everybody knows; a name before https:// may be a token.
+        raise SourceError(f"{key} {shown(shown_address)}: there is no host in it.", key=key)
+    # The user in an SSH address is public; one in an https:// address may be a token.
     if parts.password is not None or (parts.username is not None and parts.scheme != "git+ssh"):
         raise SourceError(
-            f"{key} {shown(told)}: it holds a login, which does not belong into a file. Take it out, and "
+            f"{key} {shown(shown_address)}: it holds a login, which must not be in a file. Remove it, and "
             f"{REMEDY[reference.kind]}.",
             key=key,
         )
     if key == "chart" and re.search(r"[:@]", parts.path):
-        raise SourceError(f"chart {shown(told)}: it holds a tag or digest. Say it by the key version or digest.")
+        raise SourceError(
+            f"chart {shown(shown_address)}: it holds a tag or digest. Use the key version or digest instead."
+        )
     if key == "repo" and reference.chart.startswith("oci://"):
-        raise SourceError(f"chart {shown(reference.chart)}: an OCI address is whole. Remove repo.", key=key)
+        raise SourceError(f"chart {shown(reference.chart)}: an OCI address is complete. Remove repo.", key=key)
 
 
-# How each kind of source gets to know who asks.
+# How to configure the login of each kind of source.
 REMEDY: dict[Kind, str] = {
     "oci": "log in by 'helm registry login'",
-    "repository": "let Helm know the login by 'helm repo add'",
-    "git": "let git know the login by a credential helper",
+    "repository": "add the login by 'helm repo add'",
+    "git": "configure a credential helper of git",
 }
 
 

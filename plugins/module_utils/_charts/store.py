@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Charts fetched before, by the digest of their package; and which of them a source last gave for which version.
+"""Cache of fetched charts by the digest of their package, and of the package that a reference last resolved to.
 
-What was not used for ninety days goes when something new comes.
+Adding a chart removes entries that were not used for 90 days.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ansible_collections.mlops.eks.plugins.module_utils._charts.reference import
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 
-# Longer than anything runs: nobody who still needs a chart has not looked at it for so long.
+# Seconds after which an unused entry is removed: longer than any run.
 _UNUSED = 90 * 86400.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchedChart:
-    """What a source gave: a package, and which `version` that is.
+    """A fetched package and its version.
 
-    `commit` is empty where the source is not git; `immutable` says that this version is not supposed to change.
+    `commit` is empty if the source is not git. `immutable` means that this version should never change.
     """
 
     digest: str
@@ -42,31 +42,31 @@ class FetchedChart:
 
 
 class Store:
-    """A directory with one directory per package, which is there whole or not at all, and never changed.
+    """A directory with one directory per package, each created atomically and never changed.
 
-    Its time of modification is when it was last asked for.
+    The mtime of an entry is the time of its last use.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def package(self, digest: str) -> Path:
-        """Return where the package of that digest is, or would be."""
+        """Return the path of the package with that digest; it may not exist."""
         return self._entry(digest) / "chart.tgz"
 
     def chart(self, digest: str) -> Path:
-        """Return where the chart directory of that digest is, or would be."""
+        """Return the path of the chart directory with that digest; it may not exist."""
         return self._entry(digest) / "chart"
 
     def has(self, digest: str) -> bool:
-        """Return whether the package is here."""
+        """Return whether the package is in the cache."""
         return _used(self._entry(digest))
 
     def add(self, package: bytes, *, shown: str) -> str:
-        """Keep a package and return its digest. Two that add the same do not disturb each other.
+        """Add a package and return its digest. Two processes may add the same package.
 
         Raises:
-            SourceError: it is no packaged chart.
+            SourceError: it is not a packaged chart.
         """
         digest = sha256(package)
         if self.has(digest):
@@ -78,7 +78,7 @@ class Store:
             with self._writable():
                 (made / "chart.tgz").write_bytes(package)
                 made.chmod(0o755)
-                self._settle(made, digest)
+                self._move(made, digest)
                 self._prune()
         finally:
             shutil.rmtree(made, ignore_errors=True)
@@ -86,7 +86,7 @@ class Store:
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
-        """Say what to do about a cache that cannot be written."""
+        """Convert an `OSError` of the cache to a `SourceError` with a remedy."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             yield
@@ -95,31 +95,31 @@ class Store:
                 f"cache {self.root}: {error.strerror}. Set MLOPS_EKS_CACHE to a directory that can be written."
             ) from error
 
-    def _settle(self, made: Path, digest: str) -> None:
+    def _move(self, made: Path, digest: str) -> None:
         try:
             made.rename(self._entry(digest))
         except OSError:
-            # Somebody else was faster, with the same bytes.
+            # Another process was faster, with the same bytes.
             if not self.has(digest):
                 raise
 
     def _prune(self) -> None:
-        """Remove what nobody asked for any more, and what killed controllers left half made or half removed."""
+        """Remove unused entries, and incomplete ones of killed processes."""
         before = time.time() - _UNUSED
         for path in (*self.root.glob("*sha256-*"), *self.root.glob(".new-*"), *self.root.glob("given/*.json")):
-            # Another controller may be at it, too.
+            # Another process may remove it at the same time.
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     _remove(path)
 
     def remember(self, reference: Reference, given: FetchedChart) -> None:
-        """Note what the source gave for this reference."""
+        """Record the package that the reference resolved to."""
         text = to_json({"asked": asdict(reference), "given": asdict(given)})
         with self._writable():
             write_atomically(self._note(reference), text)
 
     def recall(self, reference: Reference) -> FetchedChart | None:
-        """Return what the source gave last time, if it is still here."""
+        """Return the package that the reference resolved to last, if it is in the cache."""
         try:
             given = FetchedChart(**json.loads(self._note(reference).read_text(encoding="utf-8"))["given"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -135,19 +135,19 @@ class Store:
 
 
 def _used(path: Path) -> bool:
-    """Return whether it is there, and note that it was asked for."""
+    """Return whether an entry exists, and update its time of last use."""
     try:
         os.utime(path)
     except FileNotFoundError:
         return False
     except OSError:
-        # Somebody else's cache, which can only be read.
+        # The cache is read-only.
         return path.exists()
     return True
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, or a directory at once, so that nobody finds half of it."""
+    """Remove a file, or a directory atomically."""
     if path.is_dir():
         shutil.rmtree(path.rename(path.with_name(f".old-{path.name}")), ignore_errors=True)
     else:

@@ -61,11 +61,11 @@ def test_equal_charts_are_equal_bytes(tmp_path: Path) -> None:
         (b"<html>", "its package cannot be unpacked: Not a gzipped file"),
         (b"", "its package cannot be unpacked"),
         (archive((member("app/values.yaml"), b"")), "its package holds no Chart.yaml."),
-        (archive((member("app/../../x"), b"x")), "'app/../../x' is no file below its directory"),
-        (archive((member("/app/x"), b"x")), "'/app/x' is no file below its directory"),
-        (archive((member("app/x", tarfile.SYMTYPE, "/etc/passwd"), b"")), "'app/x' is no file below its directory"),
-        (archive((member("app/x", tarfile.LNKTYPE, "app/y"), b"")), "'app/x' is no file below its directory"),
-        (archive((member("app/x", tarfile.FIFOTYPE), b"")), "'app/x' is no file below its directory"),
+        (archive((member("app/../../x"), b"x")), "'app/../../x' is not a file below its directory"),
+        (archive((member("/app/x"), b"x")), "'/app/x' is not a file below its directory"),
+        (archive((member("app/x", tarfile.SYMTYPE, "/etc/passwd"), b"")), "'app/x' is not a file below its directory"),
+        (archive((member("app/x", tarfile.LNKTYPE, "app/y"), b"")), "'app/x' is not a file below its directory"),
+        (archive((member("app/x", tarfile.FIFOTYPE), b"")), "'app/x' is not a file below its directory"),
         (archive((member("app/Chart.yaml"), b"name: x"))[:-9], "its package cannot be unpacked"),
     ],
     ids=range(9),
@@ -101,7 +101,7 @@ def _sparse(size: int) -> bytes:
 def test_a_sparse_file_is_refused_before_it_is_written(tmp_path: Path) -> None:
     content = _sparse(700 * 2**20)
     assert len(content) < 300
-    with pytest.raises(SourceError, match="'app/x' is no file below its directory"):
+    with pytest.raises(SourceError, match="'app/x' is not a file below its directory"):
         Store(tmp_path).add(content, shown="app")
     assert list(tmp_path.iterdir()) == []
 

@@ -51,8 +51,14 @@ def test_kinds(said: dict[str, str], kind: Kind) -> None:
         ({**HELM, "repo": "stable"}, "repo: repo 'stable': expected an address that begins with"),
         ({**HELM, "repo": "https:///c"}, "repo: repo 'https:///c': there is no host in it."),
         ({"chart": "oci:///app", "version": "1.0.0"}, "chart: chart 'oci:///app': there is no host in it."),
-        ({**HELM, "repo": "https://h/a b"}, "repo: repo 'https://h/a b': an address has no blanks in it."),
-        ({**OCI, "chart": "oci://h/a\nb"}, "chart: chart 'oci://h/a\\nb': an address has no blanks in it."),
+        (
+            {**HELM, "repo": "https://h/a b"},
+            "repo: repo 'https://h/a b': an address must not have blanks or special characters.",
+        ),
+        (
+            {**OCI, "chart": "oci://h/a\nb"},
+            "chart: chart 'oci://h/a\\nb': an address must not have blanks or special characters.",
+        ),
         ({**HELM, "repo": "https://[x"}, "repo: repo 'https://[x': not an address: "),
         ({**HELM, "version": ""}, "version: chart app of https://charts.example.com: version is missing."),
         (
@@ -69,7 +75,7 @@ def test_kinds(said: dict[str, str], kind: Kind) -> None:
             "chart: chart 'oci://h:5000/app:1.0.0': it holds a tag or digest.",
         ),
         ({**OCI, "chart": f"oci://h/app@{DIGEST}"}, "chart: chart 'oci://h/app"),
-        ({**HELM, "chart": OCI["chart"]}, f"repo: chart '{OCI['chart']}': an OCI address is whole."),
+        ({**HELM, "chart": OCI["chart"]}, f"repo: chart '{OCI['chart']}': an OCI address is complete."),
         ({**GIT, "version": "--upload-pack=x"}, "version: version '--upload-pack=x': not the name of a git tag"),
         ({**GIT, "version": "a..b"}, "version: version 'a..b': not the name of a git tag"),
         ({**GIT, "version": "a b"}, "version: version 'a b': not the name of a git tag"),
@@ -119,7 +125,7 @@ def test_a_commit_is_whole() -> None:
         ),
         (
             "fatal: could not read Username for 'https://git.example.com': terminal prompts disabled",
-            "its source wants another login (could not read Username for 'https://git.example.com': terminal prompts "
+            "its source refuses the login (could not read Username for 'https://git.example.com': terminal prompts "
             "disabled). Check that you may read it, and log in by 'helm registry login'.",
             False,
         ),
@@ -130,7 +136,7 @@ def test_a_commit_is_whole() -> None:
             "its source cannot be reached: failed to fetch http://h/index.yaml : 503 Service Unavailable.",
             True,
         ),
-        ("", "it failed without a word.", False),
+        ("", "it failed without a message.", False),
         ("Error: something new\nand more", "something new.", False),
         ("fatal: unable to access 'https://jane:pw@h/x/': bad", "unable to access 'https://h/x/': bad.", False),
     ],
@@ -142,7 +148,7 @@ def test_a_complaint_becomes_a_line(said: str, complaint: str, away: bool) -> No
 
 
 def test_a_program_that_does_not_answer_is_ended() -> None:
-    answer = ask(["sleep", "60"], patience=0.05)
+    answer = ask(["sleep", "60"], timeout=0.05)
     assert (answer.ok, answer.stderr) == (False, "no answer within 0.05 s")
 
 
