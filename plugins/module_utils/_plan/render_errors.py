@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What Helm says when a chart's templates refuse the values, with the file and line of the value in question."""
+"""Errors of `helm template`, with file, line and key of the recipe value that caused them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _VALUE = re.compile(r"\.Values\.([\w.]+)")
 def located(error: EksError, layered: Layers, chart: Chart) -> EksError:
     """Return `error` of `helm template` as one of the recipe: file, line, key and reason.
 
-    The key is that of the value whose template fails, or the first that the message names. Where it names none, the
-    error names the files. An error of another form is returned as it is.
+    The key is that of the value whose template fails, else the first one in the message. Without a key the error names
+    the files. An error of another form is returned unchanged.
     """
     text = str(error.details.get("stderr", ""))
     if found := _last(_EVALUATED, text):
@@ -47,8 +47,8 @@ def located(error: EksError, layered: Layers, chart: Chart) -> EksError:
         return error
     where = layered.at(path) if path else ", ".join(source.name for source in layered.sources) or "values"
     key = ".".join(map(str, path))
-    said = why if not key or key in why else f"{key}: {why}"
-    return InvalidInputError(f"{where}: {said} [chart {chart.ref}]", **error.details)
+    message = why if not key or key in why else f"{key}: {why}"
+    return InvalidInputError(f"{where}: {message} [chart {chart.ref}]", **error.details)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

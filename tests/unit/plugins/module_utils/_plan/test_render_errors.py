@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a chart's templates refuse is said with the recipe's file and line; the real helm says it."""
+"""Errors of a chart's templates name the recipe's file and line; with the real helm."""
 
 from __future__ import annotations
 
