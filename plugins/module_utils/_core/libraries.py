@@ -76,6 +76,15 @@ class Library:
             ) from error
 
 
+def require(library: t.Any) -> None:
+    """Import a library now, before work begins that needs it later.
+
+    Raises:
+        MissingToolError: it cannot be imported.
+    """
+    library._load()
+
+
 if not t.TYPE_CHECKING:
     boto3 = Library("boto3")
     botocore = Library("botocore", "config", "exceptions", "session")

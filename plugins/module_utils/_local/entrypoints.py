@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 import typing as t
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core import limits
 from ansible_collections.mlops.eks.plugins.module_utils._core.cache import cache_dir
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._local import addon
@@ -78,13 +76,9 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
 @checked("native_cluster")
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
-    try:
-        # Only here: the one part that needs a library beyond Python's own, and not every task comes this way.
-        from ansible_collections.mlops.eks.plugins.module_utils._local import native
-    except ImportError as error:
-        raise MissingToolError(
-            f"A native cluster needs the Python library cryptography: {sys.executable} -m pip install cryptography"
-        ) from error
+    # Imported here: it takes as long as all else of this package, and no other module needs it.
+    from ansible_collections.mlops.eks.plugins.module_utils._local import native
+
     return native.ensure(native.Request.of(dict(params)), check=check, say=say)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, MissingToolError
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import require, x509
 from ansible_collections.mlops.eks.plugins.module_utils._local import cgroups
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import which
 from ansible_collections.mlops.eks.plugins.module_utils._local.node_configuration import CNI_BIN, HostFacts
@@ -49,7 +50,8 @@ def lacking_packages() -> list[str]:
 
 
 def check_packages() -> None:
-    """Refuse to start without the distribution's programs."""
+    """Refuse to start without the distribution's programs and the library that makes certificates."""
+    require(x509)
     if lacking := lacking_packages():
         names = " ".join(lacking)
         raise MissingToolError(f"A native cluster needs programs that are not installed: apt-get install {names}")

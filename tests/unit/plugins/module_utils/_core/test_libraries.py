@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
-from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import Library
+from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import Library, require
 
 PLUGINS = Path(__file__).resolve().parents[5] / "plugins"
 MODULES = [
@@ -37,6 +37,12 @@ def test_a_missing_library_is_named_with_its_package_and_the_interpreter(monkeyp
     message = str(caught.value)
     assert message.startswith(f"The Python library yaml is not installed for {sys.executable} (")
     assert message.endswith(f"). Run: {sys.executable} -m pip install 'pyyaml>=6'")
+
+
+def test_a_library_can_be_required_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.x509", None)
+    with pytest.raises(MissingToolError, match=r"cryptography is not installed .* pip install 'cryptography'"):
+        require(Library("cryptography.x509"))
 
 
 def test_modules_can_be_imported_without_any_library(tmp_path: Path) -> None:
