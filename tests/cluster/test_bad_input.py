@@ -153,7 +153,7 @@ HOSTS = {
     ),
     "unreadable kubeconfig": Host(
         lambda space: {"kubeconfig": _file(space, "broken", "clusters: [")},
-        ("broken.kubeconfig:1: cannot be read", "Write it anew"),
+        ("broken.kubeconfig:1: cannot be read", "Write it again"),
     ),
     "kubeconfig without a cluster": Host(
         lambda space: {"kubeconfig": _file(space, "empty", "kind: Config\n")},

@@ -116,7 +116,7 @@ def test_more_than_any_node_has_fails_after_a_minute_and_says_what_there_is(alon
     cores = node["status"]["allocatable"]["cpu"]
     record = next(one for one in map(json.loads, _records(alone)) if one["step"] == "greedy")
     assert (record["outcome"], record["cause"]["reason"]) == ("failed", "NoMatchingNode")
-    assert f"it asks for 1000 cpu, of which there is at most {cores} (1 node)." in record["cause"]["message"]
+    assert f"it asks for 1000 cpu, but there is at most {cores} (1 node)." in record["cause"]["message"]
     assert "There is no NodePool of Karpenter and no cluster autoscaler" in record["cause"]["message"]
     assert "'infeasible_grace: 0' waits for them" in " ".join(shown.split())
     took = next(one for one in record["phases"] if one["name"] == "queued")
@@ -172,7 +172,7 @@ def test_a_node_pool_that_could_make_a_node_is_waited_for(alone: Space) -> None:
     assert _came_to(found["pooled"]) == ("timed_out", "PendingTimeout")
     assert {_came_to(found[name]) for name in ("large", "misplaced")} == {("failed", "NoMatchingNode")}
     assert (
-        "Karpenter cannot make one (racks): it asks for 1000 cpu, of which there is at most 64 (1 NodePool)."
+        "Karpenter cannot make one (racks): it asks for 1000 cpu, but there is at most 64 (1 NodePool)."
         in (found["large"]["cause"]["message"])
     )
     assert "it wants a node with team In b (1 NodePool)" in found["misplaced"]["cause"]["message"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The `helm` program: argument lists in, text out, its errors in our words."""
+"""Runs the `helm` program and translates its errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.files import write
 
 
 class Completed(t.NamedTuple):
-    """What a program left behind."""
+    """The result of a program."""
 
     rc: int
     stdout: str
@@ -44,8 +44,8 @@ class Run(t.Protocol):
     def __call__(self, argv: Sequence[str], *, stdin: str | None = None) -> Completed: ...
 
 
-# Where Helm keeps what a user has told it: logins, repositories, plugins, and what it has fetched.
-_PLACES = (
+# Variables of the places where Helm keeps logins, repositories, plugins and caches.
+_HELM_HOMES = (
     "HELM_CACHE_HOME",
     "HELM_CONFIG_HOME",
     "HELM_CONTENT_CACHE",
@@ -59,21 +59,21 @@ _PLACES = (
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of Helm: ours, without what would lead it to another cluster, namespace or storage.
+    """Return the environment for Helm: ours, without variables that select another cluster, namespace or storage.
 
-    `HELM_DRIVER`, `HELM_KUBE…`, `HELM_NAMESPACE` and their like count before the kubeconfig, or where we look for
-    releases. Proxies, certificates and what exec plugins read stay.
+    These are `HELM_DRIVER`, `HELM_KUBE…`, `HELM_NAMESPACE` and similar. Variables of proxies, certificates and exec
+    plugins stay.
     """
     return {
         name: value
         for name, value in os.environ.items()
-        if name != "KUBECONFIG" and (not name.startswith("HELM_") or name in _PLACES)
+        if name != "KUBECONFIG" and (not name.startswith("HELM_") or name in _HELM_HOMES)
     }
 
 
 def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
     """Run `argv` without a shell and capture its output."""
-    # A session of its own: Ctrl-C at the terminal must not stop Helm half-way through an install.
+    # In its own session, so that Ctrl-C at the terminal does not interrupt an install.
     done = capture(argv, stdin=stdin, env=environment())
     if done.over and argv[1] == "template":
         raise InvalidInputError(
@@ -83,7 +83,7 @@ def run_program(argv: Sequence[str], *, stdin: str | None = None) -> Completed:
 
 
 def find_helm(given: str | None = None) -> str:
-    """Return the path of `helm`: as given, from MLOPS_EKS_HELM, built by this project, or on PATH.
+    """Return the path of `helm`: as given, from MLOPS_EKS_HELM, built by this project, or from PATH.
 
     Raises:
         MissingToolError: there is none.
@@ -97,10 +97,10 @@ def find_helm(given: str | None = None) -> str:
 
 
 def require_helm_4(binary: str) -> str:
-    """Return `binary`, which is Helm 4. What has been found to be is remembered until the file changes.
+    """Return `binary` if it is Helm 4; the check is cached until the file changes.
 
     Raises:
-        MissingToolError: it is another version, or no Helm.
+        MissingToolError: it is another version, or not Helm.
     """
     path = Path(binary).resolve()
     about = path.stat()
@@ -114,7 +114,7 @@ def require_helm_4(binary: str) -> str:
             f"{binary}: Helm 4 is needed, found {found or 'a program that tells no version'}. Install Helm 4, or name "
             "one by helm_binary or MLOPS_EKS_HELM."
         )
-    # It is asked again next time where this cannot be written.
+    # Without a writable cache, the check is repeated next time.
     with contextlib.suppress(OSError):
         write_atomically(known, found)
     return binary
@@ -127,21 +127,21 @@ def _version(binary: str) -> str:
         raise MissingToolError(f"{binary}: cannot be run: {error.strerror}. Install Helm 4.") from error
 
 
-# One argument may have 128 KiB, and operators bring thousands of kinds.
-_AT_ONCE = 500
+# API versions in one argument: arguments are limited to 128 KiB, and operators serve thousands of kinds.
+_PER_ARGUMENT = 500
 
 
 class Capabilities(t.NamedTuple):
-    """What templates may ask of the target: its version, and the API versions and kinds it serves."""
+    """The capabilities that templates can read: version, API versions and kinds of the cluster."""
 
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
 
     def flags(self) -> list[str]:
-        """Return them as Helm is told of them."""
+        """Return them as options of Helm."""
         version = ["--kube-version", self.kube_version] if self.kube_version else []
-        parts = range(0, len(self.api_versions), _AT_ONCE)
-        served = [",".join(self.api_versions[start : start + _AT_ONCE]) for start in parts]
+        parts = range(0, len(self.api_versions), _PER_ARGUMENT)
+        served = [",".join(self.api_versions[start : start + _PER_ARGUMENT]) for start in parts]
         return [*version, *(flag for some in served for flag in ("--api-versions", some))]
 
 
@@ -158,27 +158,27 @@ class Helm:
     def template(
         self, release: str, chart: Path, files: Sequence[Path], capabilities: Capabilities | None = None
     ) -> str:
-        """Return the manifests as YAML text, rendered without asking the cluster, for one with these capabilities."""
+        """Return the manifests as YAML text, rendered for these capabilities without access to the cluster."""
         more = capabilities.flags() if capabilities else ()
         return self._helm("template", release, str(chart), *_values(files), more=more, cluster=False)
 
     def install(
         self, release: str, chart: Path, files: Sequence[Path], *, labels: Mapping[str, str], upgrade: bool = False
     ) -> None:
-        """Install (or upgrade) without waiting: Helm's wait calls an MPIJob ready the moment it exists."""
+        """Install or upgrade without waiting: for Helm, an MPIJob is ready as soon as it exists."""
         marks = ",".join(f"{key}={value}" for key, value in labels.items())
-        # Without it, an upgrade without values keeps those of the release.
+        # Without this option, an upgrade without values keeps the old ones.
         values = [*(["--reset-values"] if upgrade else []), *_values(files)]
         verb = "upgrade" if upgrade else "install"
         self._helm(verb, release, str(chart), *values, "--labels", marks, "--description", "mlops.eks step")
 
     def uninstall(self, release: str) -> None:
-        """Delete the release; its objects go in the background.
+        """Uninstall the release; its objects are deleted in the background.
 
-        A release that is not there is no error, nor one that somebody else deletes at the same time.
+        It is no error if the release does not exist or is deleted concurrently.
         """
         try:
-            # Only its debugging output tells why something could not be deleted.
+            # Only the debug output has the reason of a failed deletion.
             self._helm("uninstall", release, "--ignore-not-found", "--debug")
         except EksError as error:
             if not _PURGED.search(error.details["stderr"]):
@@ -189,11 +189,11 @@ class Helm:
         self._helm("rollback", release, str(revision))
 
     def manifest(self, release: str, revision: int) -> str:
-        """Return what `revision` consists of, as YAML text."""
+        """Return the manifest of `revision` as YAML text."""
         return self._helm("get", "manifest", release, "--revision", str(revision))
 
     def _helm(self, *arguments: str, more: Sequence[str] = (), cluster: bool = True) -> str:
-        """Run Helm; `more` arguments are too long for a message."""
+        """Run Helm; messages do not show the arguments in `more`."""
         argv = [self.binary, *arguments, "--namespace", self.namespace]
         if cluster:
             argv += ["--kubeconfig", self.kubeconfig]
@@ -208,7 +208,7 @@ def _values(files: Sequence[Path]) -> list[str]:
     return [part for file in files for part in ("--values", str(file))]
 
 
-# What Helm says, and the error it means; the first match wins. Recorded: tests/fixtures/status/helm-errors.json.
+# Helm's messages and their errors; the first match counts. Recorded: tests/fixtures/status/helm-errors.json.
 _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
     (r"execution error at \([^)]*\): (?P<said>.*)", InvalidInputError, "{said}"),
     (r"values don't meet the specifications of the schema[^:]*:\s*(?P<said>.*)", InvalidInputError, "{said}"),
@@ -244,20 +244,20 @@ _MEANINGS: tuple[tuple[str, type[EksError], str], ...] = (
     ),
     (r"(?P<said>.*(?:object has been modified|unexpected end of JSON).*)", UnreachableError, "{said}"),
 )
-# The only thing wrong with an uninstall is that another was faster.
+# The only error of an uninstall that another one overtook.
 _PURGED = re.compile(
     r'with 1 error\(s\): uninstall: Failed to purge the release: \S+ "sh\.helm\.release\.\S+" not found'
 )
-# Where Helm says why something was not deleted; its last line does not.
+# The reason of a failed deletion, which Helm's last line lacks.
 _NOT_DELETED = re.compile(r'msg="uninstall: Failed to delete release" error="\[?(.*?)\]?"$', re.MULTILINE)
-# What Helm and its libraries add that says nothing to our users.
-_CHATTER = re.compile(r"^(level=|time=|WARNING|coalesce|Use --debug flag|[EWI]\d{4} )")
+# Lines of Helm and its libraries that do not help users.
+_NOISE = re.compile(r"^(level=|time=|WARNING|coalesce|Use --debug flag|[EWI]\d{4} )")
 
 
 def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
-    """Return the error that Helm's message means, one line long."""
-    told = [found.replace('\\"', '"') for found in _NOT_DELETED.findall(stderr)]
-    text = "\n".join([*told, *(line for line in stderr.splitlines() if not _CHATTER.match(line))])
+    """Return the error for Helm's message, on one line."""
+    reasons = [found.replace('\\"', '"') for found in _NOT_DELETED.findall(stderr)]
+    text = "\n".join([*reasons, *(line for line in stderr.splitlines() if not _NOISE.match(line))])
     details = {"command": list(argv), "rc": rc, "stderr": stderr.strip()}
     subject = f"helm {argv[1]} {argv[2]}"
     for pattern, kind, form in _MEANINGS:
@@ -268,5 +268,5 @@ def translate(stderr: str, *, argv: Sequence[str], rc: int) -> EksError:
 
 
 def _one_line(text: str) -> str:
-    said = "; ".join(line.strip() for line in text.strip().splitlines() if line.strip())
-    return re.sub(r"^Error: ([A-Z]+ FAILED: )?", "", said)
+    line = "; ".join(line.strip() for line in text.strip().splitlines() if line.strip())
+    return re.sub(r"^Error: ([A-Z]+ FAILED: )?", "", line)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The state of a Helm release, read from the labels of its Secrets: one small request, no Helm process.
+"""The state of a Helm release, from the labels of its Secrets: one request instead of a Helm process.
 
 Source: helm `pkg/storage/driver/secrets.go` (labels owner, name, status, version) and `helm install --labels`.
 """
@@ -23,7 +23,7 @@ _LABEL_LENGTH = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """One stored revision of a release. `run` and `step` are empty where this collection did not install it."""
+    """One stored revision of a release. `run` and `step` are empty when this collection did not install it."""
 
     name: str
     status: str
@@ -34,7 +34,7 @@ class Release:
 
     @property
     def pending(self) -> bool:
-        """Whether Helm was interrupted while it worked on it."""
+        """Whether a Helm operation is in progress or was interrupted."""
         return self.status.startswith("pending-") or self.status == "uninstalling"
 
 
@@ -46,8 +46,8 @@ def label(identity: str) -> str:
 def revisions(kube: Kube, name: str, *, upgraded: bool = True) -> list[Release]:
     """Return the stored revisions of release `name`, oldest first; `[]` when it is not installed.
 
-    A release that is never `upgraded` always has its first revision. Looking for that one spares the list, for which
-    an API server waits up to 0.1 s until its cache has caught up.
+    A release that is never `upgraded` has its first revision. To get that one avoids the list, which may take 0.1 s
+    until the cache of the API server has caught up.
     """
     if not upgraded and first(kube, name) is None:
         return []
@@ -56,14 +56,14 @@ def revisions(kube: Kube, name: str, *, upgraded: bool = True) -> list[Release]:
 
 
 def first(kube: Kube, name: str) -> Release | None:
-    """Return the first revision of release `name`, which one that was never upgraded has: the cheapest look."""
+    """Return the first revision of release `name`, which a release that was never upgraded has."""
     secret = kube.get(item("v1", "secrets", kube.namespace, f"sh.helm.release.v1.{name}.v1"))
     return None if secret is None else _release(secret)
 
 
 def newest(kube: Kube, names: Iterable[str]) -> list[Release]:
     """Return the newest revision of each of these releases that is installed."""
-    # From the API server's cache, which costs a few milliseconds: what is asked for has been there for a while.
+    # From the cache of the API server, in milliseconds: these releases are not new.
     selector = f"owner=helm,name in ({','.join(sorted(names))})"
     found = kube.request("GET", _secrets(kube), params={"labelSelector": selector, "resourceVersion": "0"})
     stored = sorted(map(_release, found.get("items") or []), key=lambda release: release.revision)

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One HTTP client per cluster: JSON in, JSON out, patient with a cluster that is briefly away.
+"""The HTTP client of one cluster: JSON requests, repeated while the API server does not answer.
 
-Typed models are not used: objects are what the API sends, whatever its release.
+Objects are plain dictionaries, as the API sends them in any release.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ Params = Mapping[str, str | int]
 
 JSON = "application/json"
 _RETRIED = (429, 500, 502, 503, 504)
-# A watch is closed by the server after this many seconds and opened again: few requests, yet no socket lives for ever.
+# The server closes a watch after this many seconds; then it is opened again.
 WATCH_SECONDS = 540
 _READ_TIMEOUT = 30.0
-# Failures in a row, about two seconds of them, after which people want to know.
-_WORTH_SAYING = 4
-# How often credentials that have never worked are tried.
-_LOGINS = 3
+# Failures in a row, about two seconds, after which a line is printed.
+_NOTICE_AFTER = 4
+# How often credentials that never worked are tried.
+_MAX_LOGINS = 3
 
 
 def print_nothing(line: str) -> None:
-    """Take a line that nobody wants to read."""
+    """Drop a line."""
 
 
 class BusyError(UnreachableError):
-    """A request was not answered as it should; it may be repeated, after the `wait` seconds the server asked for."""
+    """A request failed and may be repeated, after the `wait` seconds that the server asked for."""
 
     def __init__(self, problem: str, wait: float = 0.0) -> None:
         super().__init__(problem)
@@ -60,8 +60,8 @@ class BusyError(UnreachableError):
 class Kube:
     """A connection to one cluster.
 
-    `patience` is how many seconds a request may be repeated while the cluster does not answer, infinite where there is
-    no limit; `notice` is told of it.
+    `patience` is for how many seconds a request is repeated while the cluster does not answer, infinite for no limit.
+    `notice` takes lines about it.
     """
 
     kubeconfig: str
@@ -74,10 +74,12 @@ class Kube:
     def __post_init__(self) -> None:
         self._connection = Connection(self.kubeconfig, self.context)
         self._renewing = threading.Lock()
-        # Whether the cluster has ever taken our credentials.
-        self._known = False
-        if self._connection.trusts_anybody:
-            self.notice(f"cluster {self.server}: 'insecure-skip-tls-verify' is set, so anybody could answer for it")
+        # Whether the cluster has accepted the credentials before.
+        self._accepted = False
+        if self._connection.insecure:
+            self.notice(
+                f"cluster {self.server}: 'insecure-skip-tls-verify' is set, so another server could impersonate it"
+            )
 
     @property
     def server(self) -> str:
@@ -85,7 +87,7 @@ class Kube:
         return self._connection.server
 
     @property
-    def _how_long(self) -> str:
+    def _duration(self) -> str:
         return f"for {self.patience:g} s" if self.patience < math.inf else "until it does"
 
     def get(self, path: str, params: Params | None = None) -> Document | None:
@@ -105,7 +107,7 @@ class Kube:
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Document:
-        """Send one request, repeated with back-off while the cluster is away, and return the JSON answer.
+        """Send one request, repeated with back-off while the cluster does not answer, and return the JSON answer.
 
         Raises:
             UnreachableError: no answer within `patience` seconds.
@@ -119,19 +121,19 @@ class Kube:
             except (BusyError, ForbiddenError) as error:
                 left = deadline - self.clock.now()
                 if left <= 0 or not self._may_repeat(error, attempt):
-                    raise self._given_up(error) from error
-                if attempt == _WORTH_SAYING:
-                    self.notice(f"cluster {self.server} does not answer ({error}); trying {self._how_long}")
+                    raise self._final(error) from error
+                if attempt == _NOTICE_AFTER:
+                    self.notice(f"cluster {self.server} does not answer ({error}); trying {self._duration}")
                 self.clock.sleep(min(left, pause(attempt, error)))
         raise NotImplementedError
 
     def _may_repeat(self, error: BusyError | ForbiddenError, attempt: int) -> bool:
-        """Return whether an error may go away by itself, as that of a login which has worked before."""
+        """Return whether an error may go away, such as a refused login that worked before."""
         if isinstance(error, BusyError):
             return True
-        return error.details.get("status") == 401 and (self._known or attempt < _LOGINS)
+        return error.details.get("status") == 401 and (self._accepted or attempt < _MAX_LOGINS)
 
-    def _given_up(self, error: BusyError | ForbiddenError) -> ClusterError:
+    def _final(self, error: BusyError | ForbiddenError) -> ClusterError:
         if isinstance(error, ForbiddenError):
             return error
         return UnreachableError(
@@ -153,14 +155,14 @@ class Kube:
         """Open a response that is read as it arrives; the caller closes it.
 
         Raises:
-            BusyError: no answer, or one that asks for patience. ClusterError: the server refused.
+            BusyError: no answer, or one that asks to wait. ClusterError: the server refused.
         """
         try:
             return self._once("GET", path, params, None, JSON, stream=True, read_timeout=read_timeout)
         except ForbiddenError as error:
             if error.details.get("status") != 401:
                 raise
-        # The credentials are new ones by now.
+        # `_once` has renewed the credentials.
         return self._once("GET", path, params, None, JSON, stream=True, read_timeout=read_timeout)
 
     def _once(
@@ -183,40 +185,40 @@ class Kube:
                 method, target, body=payload, headers=headers, stream=stream, read_timeout=read_timeout
             )
             if response.status < 400:
-                self._known = True
+                self._accepted = True
                 return response
-            said = response.read(65536) if stream else response.data
+            body = response.read(65536) if stream else response.data
         except urllib3.exceptions.HTTPError as error:
             raise BusyError(_reason(error)) from error
         response.close()
         if response.status in _RETRIED:
             raise BusyError(f"HTTP {response.status}", _seconds(response.headers.get("Retry-After")))
         if response.status == 409 and method == "PATCH":
-            # Others wrote at the same time, again and again; a patch that names no version is not meant to mind.
+            # Concurrent writes; a patch without a resourceVersion can be repeated.
             raise BusyError("HTTP 409")
         if response.status == 401:
             self._renew(connection)
-        raise refusal(response.status, said, f"{method} {path}")
+        raise refusal(response.status, body, f"{method} {path}")
 
     def _renew(self, refused: Connection) -> None:
-        """Log in anew, once for all the threads that were refused."""
+        """Renew the credentials, once for all threads that were refused."""
         with self._renewing:
             if self._connection is refused:
                 self._connection = refused.renewed()
 
 
 def pause(attempt: int, error: Exception) -> float:
-    """Return the seconds to wait after failure number `attempt` in a row: with jitter, 10 s at most or as asked for."""
+    """Return the seconds to wait after failure number `attempt`, with jitter: at most 10, or as the server asks."""
     asked = error.wait if isinstance(error, BusyError) else 0.0
     return max(asked * random.uniform(1.0, 1.2), float(min(0.2 * 2**attempt, 10.0)) * random.uniform(0.5, 1.0))
 
 
 def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError:
-    """Return the error that an HTTP refusal means."""
+    """Return the error for an HTTP status of 400 or more."""
     try:
-        said = str(json.loads(body).get("message", ""))
+        message = str(json.loads(body).get("message", ""))
     except (ValueError, AttributeError):
-        said = body[:200].decode(errors="replace")
+        message = body[:200].decode(errors="replace")
     match status:
         case 401:
             return ForbiddenError(
@@ -224,29 +226,29 @@ def refusal(status: int, body: bytes, what: str) -> ClusterError | ConflictError
                 status=401,
             )
         case 403:
-            nobody = "system:anonymous" in said
+            anonymous = "system:anonymous" in message
             remedy = (
-                "Give the kubeconfig's user credentials" if nobody else "Ask the cluster's owner for this permission"
+                "Give the kubeconfig's user credentials" if anonymous else "Ask the cluster's owner for this permission"
             )
-            return ForbiddenError(f"{said or what}. {remedy}.", status=403)
+            return ForbiddenError(f"{message or what}. {remedy}.", status=403)
         case 404:
-            return AbsentError(f"{what}: {said or 'not found'}.", status=404)
+            return AbsentError(f"{what}: {message or 'not found'}.", status=404)
         case 409:
-            return ConflictError(f"{what}: {said or 'conflict'}.", status=409)
+            return ConflictError(f"{what}: {message or 'conflict'}.", status=409)
         case _:
-            return ClusterError(f"{what}: refused with HTTP {status}: {said}", status=status)
+            return ClusterError(f"{what}: refused with HTTP {status}: {message}", status=status)
 
 
 def _seconds(header: str | None) -> float:
-    """Return what a `Retry-After` header asks for; its other form, a date, is for browsers."""
+    """Return the seconds of a `Retry-After` header; a date counts as 0."""
     return float(header) if header and header.isdigit() else 0.0
 
 
-# What urllib3 puts before its words; the cluster's address is told already, and those of EKS are long.
-_PLACE = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
+# The prefix of urllib3's messages: the address of the cluster, which our message has already.
+_ADDRESS = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
 
 
 def _reason(error: urllib3.exceptions.HTTPError) -> str:
     inner = getattr(error, "reason", None) or error
     text = str(inner).split(": ", 1)[-1] if "object at" in str(inner) else str(inner)
-    return _PLACE.sub("", text.splitlines()[0])[:160] if text else type(error).__name__
+    return _ADDRESS.sub("", text.splitlines()[0])[:160] if text else type(error).__name__

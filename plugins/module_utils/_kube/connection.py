@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The way to one API server: TLS, proxies, connections that are kept open, and the credential of each request."""
+"""The connection to one API server: TLS, proxies, open connections, and the credential of each request."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.credentials import
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import access
 
 _CONNECT_TIMEOUT = 10.0
-# A silent log is kept alive on its way through load balancers (350 s at AWS), and a dead connection is found within
-# a minute.
+# Keeps a silent log open through load balancers (350 s at AWS), and finds a dead connection within a minute.
 _KEEP_ALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] + [
-    # macOS spells the first one otherwise; its default will do there.
+    # macOS has another name for the first one; its default is used there.
     (socket.IPPROTO_TCP, getattr(socket, name), value)
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
     if hasattr(socket, name)
@@ -36,7 +35,7 @@ _KEEP_ALIVE = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)] + [
 class Connection:
     """Connections to the API server that `context` of a kubeconfig names; threads may share one.
 
-    `trusts_anybody` says that the server's certificate is not checked.
+    `insecure` says that the server's certificate is not checked.
 
     Raises:
         InvalidInputError: the kubeconfig cannot be used.
@@ -49,9 +48,9 @@ class Connection:
         self.server = found.cluster.text("server").rstrip("/")
         if not self.server:
             raise found.cluster.mistake("server", "missing")
-        self.trusts_anybody = found.cluster.flag("insecure-skip-tls-verify")
-        if self.trusts_anybody:
-            # Said once by us instead, and not for every request.
+        self.insecure = found.cluster.flag("insecure-skip-tls-verify")
+        if self.insecure:
+            # `Kube` prints one line instead of a warning for every request.
             warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
         self._login = login(found)
         self._lock = threading.Lock()
@@ -59,13 +58,13 @@ class Connection:
         self._pool = self._open(self._pair)
 
     def renewed(self) -> Connection:
-        """Return a connection with the credentials that the kubeconfig holds or hands out by now."""
+        """Return a connection with the present credentials of the kubeconfig."""
         try:
             fresh = Connection(self._kubeconfig, self._context)
         except InvalidInputError:
-            # It is being written, or gone: go on with what is known.
+            # The file is being written, or is gone.
             return self
-        # A file that leads elsewhere by now must not take a run along.
+        # A changed file must not move a run to another cluster.
         return fresh if fresh.server == self.server else self
 
     def send(
@@ -81,7 +80,7 @@ class Connection:
         """Send one request. With `stream` the response is read, and closed, by the caller.
 
         Raises:
-            urllib3.exceptions.HTTPError: no answer. ForbiddenError: no credential to send it with.
+            urllib3.exceptions.HTTPError: no answer. ForbiddenError: there is no credential.
         """
         credential = self._login.credential()
         login_header = {"Authorization": credential.authorization} if credential.authorization else {}
@@ -97,7 +96,7 @@ class Connection:
         )
 
     def _pool_of(self, wanted: Pair) -> urllib3.PoolManager:
-        """Return the connections made with a certificate: a plugin may hand out another one."""
+        """Return the connections for a client certificate, which an exec plugin may change."""
         with self._lock:
             if wanted != self._pair:
                 try:
@@ -127,10 +126,10 @@ class Connection:
 
     def _tls(self, client: Pair) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        # Python 3.13's strict mode, which urllib3 takes over, refuses the authorities of EKS clusters made in 1.16 or
-        # earlier: they lack an Authority Key Identifier (kubernetes-client/python#2394). kubectl takes them too.
+        # Python 3.13's strict mode, which urllib3 adopts, refuses the authorities of EKS clusters created in 1.16 or
+        # earlier: they lack an Authority Key Identifier (kubernetes-client/python#2394). kubectl accepts them.
         context.verify_flags = (context.verify_flags | ssl.VERIFY_X509_PARTIAL_CHAIN) & ~ssl.VERIFY_X509_STRICT
-        if self.trusts_anybody:
+        if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         authority = self._cluster.content("certificate-authority")
@@ -140,14 +139,14 @@ class Connection:
             else:
                 context.load_verify_locations(cadata=authority.decode("ascii", errors="replace"))
         except ssl.SSLError as error:
-            said = f"no certificate in PEM form ({error.reason or error})"
-            raise self._cluster.mistake("certificate-authority", said) from error
+            message = f"no certificate in PEM form ({error.reason or error})"
+            raise self._cluster.mistake("certificate-authority", message) from error
         if client.certificate:
             self._present(context, client)
         return context
 
     def _present(self, context: ssl.SSLContext, client: Pair) -> None:
-        """Load the client's certificate. OpenSSL wants files: they live for a moment, in a directory of our own."""
+        """Load the client's certificate. OpenSSL needs files: they exist for a moment, in a private directory."""
         with tempfile.TemporaryDirectory(prefix="mlops-eks-") as directory:
             certificate, key = Path(directory) / "certificate", Path(directory) / "key"
             certificate.write_bytes(client.certificate)
@@ -156,12 +155,12 @@ class Connection:
                 # A key under a passphrase would ask for it on the terminal.
                 context.load_cert_chain(certificate, key, password=lambda: b"")
             except (ssl.SSLError, ValueError) as error:
-                said = f"certificate and key (client-key) cannot be used ({getattr(error, 'reason', None) or error})"
-                raise self._user.mistake("client-certificate", said) from error
+                message = f"certificate and key (client-key) cannot be used ({getattr(error, 'reason', None) or error})"
+                raise self._user.mistake("client-certificate", message) from error
 
 
 def _environment_proxy(server: str) -> str | None:
-    """Return the proxy that HTTPS_PROXY and its like name, unless NO_PROXY, which may hold networks, names `server`."""
+    """Return the proxy from HTTPS_PROXY and similar variables, unless NO_PROXY has the host or network of `server`."""
     address, proxies = urlsplit(server), getproxies_environment()
     proxy, host = proxies.get(address.scheme) or proxies.get("all"), address.hostname or ""
     if not proxy or proxy_bypass(host) or _in_networks(host, proxies.get("no", "")):

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Who we are to the API server: what a kubeconfig's user says, kept fresh.
+"""The credentials of a kubeconfig's user, renewed before they expire.
 
-Source: Kubernetes "Authenticating", client-go credential plugins (ExecCredential v1, v1beta1). As in kubectl a token
-file comes before a token. The `kubernetes` package, slow to import, is asked only for `auth-provider`.
+Source: Kubernetes "Authenticating", client-go credential plugins (ExecCredential v1, v1beta1). As in kubectl, a token
+file takes precedence over a token. The `kubernetes` package, slow to import, is used for `auth-provider` only.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import secrets_in
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kubeconfig import Access, Section, access
 
-# A plugin that is silent for so many seconds waits for something that will not come, such as a password.
+# Seconds after which a plugin is stopped; it may wait for a password.
 _PLUGIN_SECONDS = 60.0
-# Tokens in files are projected by kubelets and renewed well before their end; client-go looks once a minute too.
+# A token file is read again after this many seconds, as in client-go; kubelets renew it long before it expires.
 _FILE_SECONDS = 60.0
 
 
@@ -44,7 +44,7 @@ class Pair(t.NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Credential:
-    """What goes with each request: an `Authorization` header, a client certificate, both or neither."""
+    """The credential of a request: an `Authorization` header, a client certificate, both or neither."""
 
     authorization: str = ""
     pair: Pair = field(default_factory=Pair)
@@ -57,13 +57,13 @@ class Login(t.Protocol):
         """Return a credential that has not expired.
 
         Raises:
-            ForbiddenError: there is none to be had.
+            ForbiddenError: there is none.
         """
         ...
 
 
 def pair(user: Section) -> Pair:
-    """Return the client certificate that stands in the file, or that the file names.
+    """Return the client certificate in the kubeconfig, or in the files that it names.
 
     Raises:
         InvalidInputError: it cannot be read.
@@ -72,20 +72,20 @@ def pair(user: Section) -> Pair:
 
 
 def secrets_of(kubeconfig: str, context: str | None) -> list[str | bytes]:
-    """Return what in a kubeconfig no error may show; nothing of one that cannot be used, which is said in its time."""
+    """Return the secrets of a kubeconfig, to mask them; none when it cannot be used, which fails later."""
     try:
         user = access(kubeconfig, context).user
         key = user.content("client-key") or b""
         plugin = user.section("exec")
         given = plugin.entries("env") if plugin else []
-        said = {str(entry.get("name")): str(entry.get("value")) for entry in given if isinstance(entry, dict)}
-        return [user.text("token"), user.text("password"), key, *secrets_in(said)]
+        variables = {str(entry.get("name")): str(entry.get("value")) for entry in given if isinstance(entry, dict)}
+        return [user.text("token"), user.text("password"), key, *secrets_in(variables)]
     except EksError:
         return []
 
 
 def login(found: Access) -> Login:
-    """Return what the context's user says.
+    """Return the source of credentials of the context's user.
 
     Raises:
         InvalidInputError: the user is malformed, or names a file that cannot be read.
@@ -107,7 +107,7 @@ def login(found: Access) -> Login:
 
 
 class _Fixed:
-    """A credential that stands in the file."""
+    """A credential in the kubeconfig."""
 
     def __init__(self, credential: Credential) -> None:
         self._credential = credential
@@ -117,7 +117,7 @@ class _Fixed:
 
 
 class _TokenFile:
-    """A token in a file that somebody else renews."""
+    """A token in a file that another program renews."""
 
     def __init__(self, user: Section) -> None:
         self._user, self._pair = user, pair(user)
@@ -139,7 +139,7 @@ class _TokenFile:
 
 
 class _Plugin:
-    """A program that hands out credentials, such as `aws eks get-token`; run again when they have expired."""
+    """A program that returns credentials, such as `aws eks get-token`; run again when they have expired."""
 
     def __init__(self, section: Section, found: Access) -> None:
         self._section, self._cluster, self._pair = section, found.cluster, pair(found.user)
@@ -177,7 +177,7 @@ class _Plugin:
         except OSError as error:
             raise self._failure(f"cannot be run ({error.strerror}).") from error
         if done.returncode != 0:
-            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
             raise self._failure(f"exit code {done.returncode}: {lines[-1]} (for EKS log in by 'aws sso login').")
         return self._parsed(done.stdout)
 
@@ -203,16 +203,16 @@ class _Plugin:
             raise self._failure("its output holds neither a token nor a certificate.")
         return found, until
 
-    def _failure(self, said: str) -> ForbiddenError:
-        # Its options may hold a token.
+    def _failure(self, message: str) -> ForbiddenError:
+        # Options may contain a token.
         words = itertools.takewhile(lambda word: not word.startswith("-"), self._arguments[:2])
         shown = " ".join([self._command, *words])
         where = f"kubeconfig {self._section.file}: {self._section.label}"
-        return ForbiddenError(f"{where}: {shown!r}, which must log in to the cluster: {said}", status=401)
+        return ForbiddenError(f"{where}: {shown!r}, which must log in to the cluster: {message}", status=401)
 
 
 def _cluster_info(cluster: Section) -> dict[str, t.Any]:
-    """Return the cluster as an ExecCredential names it."""
+    """Return the cluster in the form of an ExecCredential."""
     keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
     info = {key: cluster.values[key] for key in keys if key in cluster.values}
     authority = cluster.content("certificate-authority")
@@ -246,6 +246,6 @@ class _Library:
 
     def credential(self) -> Credential:
         with self._lock:
-            # Asking for the settings renews a token that is about to expire.
+            # This call renews a token that is about to expire.
             found = self._settings.auth_settings().get("BearerToken")
         return Credential(authorization=str(found["value"] or "") if found else "")

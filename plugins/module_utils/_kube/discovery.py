@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the API server is and serves, and what it calls a kind in its paths: asked of it, not guessed."""
+"""Discovery: the version of the API server, the API versions it serves, and the resource names of kinds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def discover(kube: Kube, api_version: str, kind: str) -> Resource:
     return Resource(plural=str(found[kind]["name"]), namespaced=bool(found[kind].get("namespaced")))
 
 
-# All groups in one answer, of Kubernetes 1.26 and newer; an older one answers with the names of the groups.
+# Kubernetes 1.26 and newer return all groups in one answer; older versions only return their names.
 _AGGREGATED = ",".join(
     [*(f"{JSON};g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")), JSON]
 )
@@ -74,7 +74,7 @@ def _of_group(entry: Document) -> Iterator[str]:
 
 
 def _optional(kube: Kube, path: str, **how: t.Any) -> Document | None:
-    """Return an answer that only makes ours more exact."""
+    """Return an answer, `None` when the request is refused."""
     try:
         return kube.request("GET", path, **how)
     except UnreachableError:

@@ -3,8 +3,8 @@
 
 """Whether a node, or one that a Karpenter NodePool could make, could run a pod if nothing else were on it.
 
-Only what does not change by itself counts: labels, taints, and what a node has at all. Where something cannot be known
-the pod fits: work that may still succeed is not to be ended.
+Only what does not change by itself counts: labels, taints, and the node's total resources. When something is unknown,
+the pod fits: a step that may still succeed must not fail.
 
 Sources: kubernetes component-helpers/scheduling/corev1 (node affinity, taints), api/core/v1/well_known_taints.go;
 karpenter pkg/apis/v1/{nodepool,labels}.go, pkg/scheduling/requirements.go; autoscaler utils/taints/taints.go.
@@ -21,25 +21,25 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_
 from ansible_collections.mlops.eks.plugins.module_utils._core.units import quantity
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 
-# The scheduler that looks at nodes as this file does; any other, such as Fargate's, may make one of its own.
+# The schedulers that this module models; another one, such as Fargate's, may create a node.
 _SCHEDULERS = ("default-scheduler", "")
-# Taints that come and go: conditions, cordons, starts and ends of nodes.
-_PASSING = re.compile(
+# Taints that are removed again: conditions, cordons, starts and ends of nodes.
+_TEMPORARY = re.compile(
     r"(node\.kubernetes\.io|node\.cloudprovider\.kubernetes\.io|karpenter\.sh|node\.cilium\.io"
     r"|(startup-taint|status-taint|ignore-taint)\.cluster-autoscaler\.kubernetes\.io)/.*"
     r"|(ToBeDeleted|DeletionCandidateOf).*|.*(not-ready|startup).*"
 )
-# Seconds in which a node that joined may still get its drivers and device plugins.
+# Seconds in which a new node may still get its drivers and device plugins.
 SETTLING = 900.0
-# Labels that come with an instance, or are put on a node after it joined: which ones, a NodePool does not say.
-_BY_NODE = re.compile(
+# Labels of an instance, or set on a node after it joined, which a NodePool does not list.
+_NODE_LABEL = re.compile(
     r"([\w.-]*\.)?(kubernetes\.io|k8s\.io|k8s\.aws|karpenter\.sh|karpenter\.k8s\.aws|amazonaws\.com|aws\.amazon\.com"
     r"|nvidia\.com|amd\.com|habana\.ai|intel\.com)/.*"
 )
 _NAME = "metadata.name"
-# As many reasons are told, those that keep it from the most.
+# How many reasons a summary has, the most frequent first.
 _SHOWN = 3
-# What a node needs at all: a NodePool whose limit of it is 0 is switched off.
+# Every node needs these: a NodePool with a limit of 0 for one of them is disabled.
 _BASIC = ("cpu", "memory", "nodes")
 
 
@@ -51,7 +51,7 @@ class Expression(t.NamedTuple):
     values: tuple[str, ...] = ()
 
     def holds(self, value: str | None) -> bool:
-        """Return whether a node holds it whose label has this value; `None` without the label."""
+        """Return whether a node with this value of the label satisfies it; `None` means no label."""
         match self.operator:
             case "In":
                 return value in self.values
@@ -77,18 +77,18 @@ class Expression(t.NamedTuple):
 
 
 class Mismatch(t.NamedTuple):
-    """Why a pod does not fit: the `resource` that is short and how much of it there is, or in words."""
+    """Why a pod does not fit: a `text`, or the missing `resource` and how much of it there is."""
 
-    words: str
+    text: str
     resource: str = ""
     amount: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What a node offers, or a NodePool. What it does not name of labels and resources it has not, unless it is `open`.
+    """What a node or NodePool offers. Unless it is `open`, it has no labels and resources but these.
 
-    `resources` is what it has of each; of those in `unsure` there may be more than it says.
+    There may be more of the resources in `unsure`. `settling`: more devices may be registered.
     """
 
     name: str
@@ -97,7 +97,6 @@ class Offer:
     resources: Mapping[str, float] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
     open: bool = False
-    # Whether its devices may still be made known.
     settling: bool = False
 
 
@@ -111,22 +110,22 @@ def of_node(node: Document, at: float) -> Offer:
     return Offer(
         name=metadata["name"],
         labels={key: (Expression(key, "In", (str(value),)),) for key, value in labels.items()},
-        taints=tuple(one for one in (node["spec"].get("taints") or ()) if not _PASSING.fullmatch(str(one.get("key")))),
-        resources={key: _held(key, allocatable, capacity) for key in (*capacity, *allocatable)},
-        # A device plugin that is away: how many there are it says when it is back.
+        taints=tuple(one for one in node["spec"].get("taints") or () if not _TEMPORARY.fullmatch(str(one.get("key")))),
+        resources={key: _amount(key, allocatable, capacity) for key in (*capacity, *allocatable)},
+        # The device plugin is down; it reports the devices when it is back.
         unsure=frozenset(key for key in capacity if "/" in key and not capacity[key]),
         settling=created is None or at - from_iso(created) < SETTLING,
     )  # fmt: skip
 
 
-def _held(key: str, allocatable: Mapping[str, float], capacity: Mapping[str, float]) -> float:
-    """Return how much of a resource a node has for pods; devices that are unhealthy now are still the node's."""
+def _amount(key: str, allocatable: Mapping[str, float], capacity: Mapping[str, float]) -> float:
+    """Return how much of a resource a node has for pods, with devices that are unhealthy now."""
     free = allocatable.get(key, 0.0)
     return max(free, capacity.get(key, 0.0)) if "/" in key else free
 
 
 def of_pool(pool: Document) -> Offer:
-    """Return what nodes of a NodePool (karpenter.sh/v1) would offer."""
+    """Return what nodes of a NodePool (karpenter.sh/v1) offer."""
     spec = pool["spec"]
     template = spec.get("template") or {}
     labels = (template.get("metadata") or {}).get("labels") or {}
@@ -155,7 +154,7 @@ def _expression(document: Document) -> Expression:
 
 
 def uncertain(pod: Document) -> bool:
-    """Return whether somebody but the scheduler has a say in where a pod goes, or it was found a place already."""
+    """Return whether more than the default scheduler decides about a pod's node, or a node is nominated already."""
     spec = pod["spec"]
     return bool(
         spec.get("schedulerName", "") not in _SCHEDULERS
@@ -166,7 +165,7 @@ def uncertain(pod: Document) -> bool:
 
 
 def requests(pod: Document) -> dict[str, float]:
-    """Return what a node must have for a pod: init containers come one by one, sidecars stay."""
+    """Return the resources that a pod needs: init containers run one by one, beside the sidecars."""
     spec = pod["spec"]
     inits = spec.get("initContainers") or ()
     staying = [*(spec.get("containers") or ()), *(one for one in inits if one.get("restartPolicy") == "Always")]
@@ -175,7 +174,7 @@ def requests(pod: Document) -> dict[str, float]:
         total[key] = total.get(key, 0.0) + value
     for key, value in (pair for one in inits for pair in _requests(one).items()):
         total[key] = max(total.get(key, 0.0), value)
-    # What is asked for the pod as a whole takes precedence.
+    # Resources of the pod as a whole take precedence.
     total |= _requests(spec)
     for key, value in _amounts(spec.get("overhead")).items():
         total[key] = total.get(key, 0.0) + value
@@ -188,7 +187,7 @@ def _requests(container: Document) -> dict[str, float]:
 
 
 def mismatch(pod: Document, offer: Offer) -> Mismatch | None:
-    """Return the first reason why a pod never fits, `None` when it may."""
+    """Return the first reason why a pod can never fit, `None` when it may fit."""
     return next(iter((*_by_labels(pod, offer), *_by_taints(pod, offer), *_by_resources(pod, offer))), None)
 
 
@@ -213,23 +212,23 @@ def _unmet(expressions: Sequence[Expression], offer: Offer) -> str:
     """Return the first requirement that cannot be met, empty when all may be."""
     for one in expressions:
         ours = [other for other in expressions if other.key == one.key]
-        if not _satisfiable(ours, offer.labels.get(one.key), unknown=_given_later(one.key, offer)):
+        if not _satisfiable(ours, offer.labels.get(one.key), unknown=_set_later(one.key, offer)):
             return str(one)
     return ""
 
 
-def _given_later(key: str, offer: Offer) -> bool:
-    """Return whether a label may still come, with an instance or by those who look at what is in it."""
-    return (offer.open or offer.settling) and (key == _NAME or _BY_NODE.fullmatch(key) is not None)
+def _set_later(key: str, offer: Offer) -> bool:
+    """Return whether a label may still be set, from the instance or by a feature discovery."""
+    return (offer.open or offer.settling) and (key == _NAME or _NODE_LABEL.fullmatch(key) is not None)
 
 
 def _satisfiable(wanted: Sequence[Expression], offered: Sequence[Expression] | None, *, unknown: bool) -> bool:
-    """Return whether a label may have a value that both sides take."""
+    """Return whether a label may have a value that satisfies both sides."""
     if offered is None:
         return unknown or all(one.holds(None) for one in wanted)
     named = [one.values for one in (*offered, *wanted) if one.operator == "In"]
     if not named:
-        # Ranges and exclusions: whether an instance of that kind exists is not for us to know.
+        # Only ranges and exclusions: whether such an instance exists is unknown.
         return True
     return any(all(one.holds(value) for one in (*offered, *wanted)) for value in named[0])
 
@@ -270,21 +269,21 @@ def _by_resources(pod: Document, offer: Offer) -> Iterator[Mismatch]:
 
 
 def summary(pod: Document, found: Iterable[Mismatch], what: str) -> str:
-    """Return why a pod fits none of what there is, and how many each keeps it from: nodes, or NodePools."""
+    """Return why a pod fits none of the nodes or NodePools (`what`), and how many of them each reason excludes."""
     asked = requests(pod)
     counts, most = dict[str, int](), dict[str, float]()
     for one in found:
-        key = one.resource or one.words
+        key = one.resource or one.text
         counts[key] = counts.get(key, 0) + 1
         most[key] = max(most.get(key, 0.0), one.amount)
-    said = []
+    sentences = []
     for key, count in sorted(counts.items(), key=lambda pair: -pair[1]):
-        words = key
+        text = key
         if key in asked:
             there = f"at most {_shown(key, most[key])}" if most[key] else "none"
-            words = f"it asks for {_shown(key, asked[key])} {key}, of which there is {there}"
-        said.append(f"{words} ({count} {what}{'s' if count > 1 else ''})")
-    return "; ".join(said[:_SHOWN])
+            text = f"it asks for {_shown(key, asked[key])} {key}, but there is {there}"
+        sentences.append(f"{text} ({count} {what}{'s' if count > 1 else ''})")
+    return "; ".join(sentences[:_SHOWN])
 
 
 def _shown(key: str, amount: float) -> str:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A kubeconfig, read without the `kubernetes` package: importing that costs every task more than half a second.
+"""Reads a kubeconfig without the `kubernetes` package, whose import takes more than half a second.
 
-Source: Kubernetes client-go `tools/clientcmd/api/v1/types.go`. Relative file names count from the file's directory,
-and a `*-data` key comes before the file its namesake names.
+Source: Kubernetes client-go `tools/clientcmd/api/v1/types.go`. File names are relative to the directory of the file. A
+`*-data` key takes precedence over the file that the key without `-data` names.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One mapping of the file; `label` says where it is, as `users[me].user`. Mistakes in it are named in our words."""
+    """One mapping of the file; `label` is its place, such as `users[me].user`."""
 
     file: Path
     label: str
     values: Mapping[str, t.Any]
 
-    def mistake(self, key: str, said: str) -> InvalidInputError:
-        """Return the error that says what is wrong with `key`."""
-        return InvalidInputError(f"kubeconfig {self.file}: {self.label}.{key}: {said}. Correct it, or write it anew.")
+    def mistake(self, key: str, message: str) -> InvalidInputError:
+        """Return the error about `key`."""
+        return InvalidInputError(
+            f"kubeconfig {self.file}: {self.label}.{key}: {message}. Correct it, or write it again."
+        )
 
     def text(self, key: str) -> str:
-        """Return the text under `key`, empty when there is none."""
+        """Return the string under `key`, empty when there is none."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, str):
             raise self.mistake(key, f"{type(value).__name__} found, text expected")
         return value or ""
 
     def flag(self, key: str) -> bool:
-        """Return the truth value under `key`."""
+        """Return the boolean under `key`."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.mistake(key, f"{type(value).__name__} found, true or false expected")
@@ -68,7 +70,7 @@ class Section:
         return self.file.absolute().parent / Path(name).expanduser() if name else None
 
     def content(self, key: str) -> bytes | None:
-        """Return what `<key>-data` holds or the file under `key` contains."""
+        """Return the content of `<key>-data`, or of the file under `key`."""
         data, path = self.text(f"{key}-data"), self.path(key)
         if data:
             try:
@@ -84,7 +86,7 @@ class Section:
 
 
 class Access(t.NamedTuple):
-    """What a context names. `user` is empty when the context names none."""
+    """The cluster and user of a context. `user` is empty when the context names none."""
 
     context: str
     cluster: Section
@@ -108,7 +110,7 @@ def access(kubeconfig: str, context: str | None) -> Access:
     return Access(
         context=wanted,
         cluster=_named(top, "clusters", chosen.text("cluster")),
-        # As kubectl does: a user that the file does not describe is anonymous.
+        # As in kubectl, a user that the file does not define is anonymous.
         user=_named(top, "users", user, optional=True),
     )
 
@@ -124,12 +126,12 @@ def _document(kubeconfig: str) -> dict[str, t.Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{kubeconfig}:{mark.line + 1}" if mark else kubeconfig
-        raise InvalidInputError(f"kubeconfig {where}: cannot be read: {error.problem}. Write it anew.") from error
+        raise InvalidInputError(f"kubeconfig {where}: cannot be read: {error.problem}. Write it again.") from error
     except (OSError, UnicodeDecodeError, RecursionError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {said}. Write it anew.") from error
+        message = " ".join(str(error).split())
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: cannot be read: {message}. Write it again.") from error
     if not isinstance(document, dict) or not document.get("clusters"):
-        raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it anew.")
+        raise InvalidInputError(f"kubeconfig {kubeconfig}: it names no cluster. Write it again.")
     return document
 
 
@@ -140,9 +142,9 @@ def _named(top: Section, kind: str, name: str, *, optional: bool = False) -> Sec
     for index, entry in enumerate(top.entries(kind)):
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise InvalidInputError(
-                f"kubeconfig {top.file}: {kind}[{index}]: a mapping with a name expected. Correct it, or write it anew."
+                f"kubeconfig {top.file}: {kind}[{index}]: a mapping with a name expected. Correct it or write it again."
             )
-        # The first of several entries of one name counts.
+        # Of several entries with one name, the first counts.
         found.setdefault(entry["name"], Section(file=top.file, label=f"{kind}[{entry['name']}]", values=entry))
     if name not in found and not optional:
         hint = did_you_mean(name, list(found))

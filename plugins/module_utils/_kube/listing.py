@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Objects of a list, as they are when asked for one by one."""
+"""Lists objects with their `apiVersion` and `kind`, which only the list itself has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import colle
 
 
 def items(answer: Document) -> list[Document]:
-    """Return what a list holds; an entry has its kind and version only from the list around it."""
+    """Return the objects of a list, each with the kind and version of the list."""
     kind = str(answer.get("kind", "")).removesuffix("List")
     own = {"apiVersion": answer.get("apiVersion"), "kind": kind} if kind else {}
     return [{**own, **entry} for entry in answer.get("items") or []]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Where objects live in the Kubernetes API."""
+"""Paths of the Kubernetes API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 def group(api_version: str) -> str:
     """Return the path of all resources of one version of one group."""
-    # A name is one part of a path, whatever is in it: many come from the cluster, not through a validator.
+    # Names are quoted: many come from the cluster, without validation.
     parts = [quote(part, safe="") for part in api_version.split("/", 1)]
     return "/".join(("/api" if len(parts) == 1 else "/apis", *parts))
 
@@ -23,13 +23,13 @@ def collection(api_version: str, plural: str, namespace: str | None) -> str:
 
 
 def item(api_version: str, plural: str, namespace: str | None, name: str, subresource: str = "") -> str:
-    """Return the path of one object, or of a part of it such as its `log`."""
+    """Return the path of one object, or of its subresource such as `log`."""
     path = f"{collection(api_version, plural, namespace)}/{quote(name, safe='')}"
     return f"{path}/{quote(subresource, safe='')}" if subresource else path
 
 
 class Ref(t.NamedTuple):
-    """One object. `plural` is its resource name in the API."""
+    """A reference to one object. `plural` is its resource name in the API."""
 
     api_version: str
     kind: str

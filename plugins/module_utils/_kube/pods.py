@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Pods as the engine sees them: containers with their state, what they ask for, and why one cannot start."""
+"""Accessors of pods: containers and their states, times, requests, and why a pod is not scheduled."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import condition
 
 State = t.Literal["waiting", "running", "terminated"]
-# What the scheduler adds about preemption and dynamic resources tells nothing more.
-_AFTERTHOUGHT = re.compile(r"(?<=\.)\s+(?:no new claims to deallocate|preemption: |not found).*|,?\s+preemption: .*")
+# Details about preemption and dynamic resources in the scheduler's message.
+_SCHEDULER_DETAILS = re.compile(
+    r"(?<=\.)\s+(?:no new claims to deallocate|preemption: |not found).*|,?\s+preemption: .*"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """One container of a pod. `ended` is its last termination, of this instance or the one before.
+    """One container of a pod. `ended` is the last termination, of this instance or the one before.
 
-    `sidecar` is an init container that is to go on; `memory` is its limit as the recipe spells it.
+    `sidecar`: an init container that keeps running. `memory`: its limit as in the recipe.
     """
 
     name: str
@@ -44,27 +46,26 @@ class Container:
 
     @property
     def has_log(self) -> bool:
-        """Whether the kubelet can have output of it."""
+        """Whether it has a log."""
         return self.state != "waiting" or bool(self.ended)
 
 
-# Each pod as it was last looked at, by its uid, and its containers: a thousand pods are looked at many times a second,
-# and change seldom. More pods than that are not kept.
-_LOOKED_AT: dict[str, tuple[Document, tuple[Container, ...]]] = {}
-_KEPT = 5000
+# A cache: by uid, the pod and its containers. A thousand pods are read many times a second and change rarely.
+_CACHE: dict[str, tuple[Document, tuple[Container, ...]]] = {}
+_CACHE_SIZE = 5000
 
 
 def containers(pod: Document) -> tuple[Container, ...]:
     """Return the init containers, then the containers, in the order of the spec."""
     uid = pod["metadata"].get("uid")
-    before, found = _LOOKED_AT.get(uid, (None, ()))
+    before, found = _CACHE.get(uid, (None, ()))
     if before is pod:
         return found
     found = tuple(_containers(pod))
     if uid is not None:
-        if len(_LOOKED_AT) >= _KEPT:
-            _LOOKED_AT.clear()
-        _LOOKED_AT[uid] = (pod, found)
+        if len(_CACHE) >= _CACHE_SIZE:
+            _CACHE.clear()
+        _CACHE[uid] = (pod, found)
     return found
 
 
@@ -106,7 +107,7 @@ def name(pod: Document) -> str:
 
 
 def created(pod: Document) -> float:
-    """Return when it was created, in seconds since the epoch; 0 when nobody said."""
+    """Return when it was created, in seconds since the epoch; 0 when unknown."""
     stamp = pod["metadata"].get("creationTimestamp")
     return from_iso(stamp) if stamp else 0.0
 
@@ -122,16 +123,16 @@ def node(pod: Document) -> str | None:
 
 
 def deleted_since(pod: Document) -> float | None:
-    """Return when its deletion was asked for, in seconds since the epoch, or `None`."""
+    """Return when its deletion was requested, in seconds since the epoch, or `None`."""
     metadata = pod["metadata"]
     if not metadata.get("deletionTimestamp"):
         return None
-    # The stamp is when it must be gone: its grace lies before that.
+    # The stamp is the end of the grace period.
     return from_iso(metadata["deletionTimestamp"]) - float(metadata.get("deletionGracePeriodSeconds") or 0)
 
 
 def scheduled(pod: Document) -> float | None:
-    """Return when it was given a node, in seconds since the epoch, or `None` while it has none."""
+    """Return when it got its node, in seconds since the epoch, or `None` while it has none."""
     if node(pod) is None:
         return None
     found = condition(pod, "PodScheduled") or {}
@@ -139,15 +140,15 @@ def scheduled(pod: Document) -> float | None:
 
 
 def unschedulable(pod: Document) -> str | None:
-    """Return what the scheduler says when it found no node, else `None`."""
+    """Return the scheduler's message when no node fits, else `None`."""
     for entry in (pod.get("status") or {}).get("conditions") or []:
         if entry.get("type") == "PodScheduled" and entry.get("reason") == "Unschedulable":
-            return _AFTERTHOUGHT.sub("", str(entry.get("message") or "no node fits"))
+            return _SCHEDULER_DETAILS.sub("", str(entry.get("message") or "no node fits"))
     return None
 
 
 def gates(pod: Document) -> tuple[str, ...]:
-    """Return the names of what keeps the scheduler from looking at the pod."""
+    """Return the names of its scheduling gates."""
     return tuple(str(gate.get("name")) for gate in pod["spec"].get("schedulingGates") or ())
 
 
@@ -158,18 +159,18 @@ def claims(pod: Document) -> tuple[str, ...]:
 
 
 def started(pod: Document) -> bool:
-    """Return whether its volumes are there: they are mounted before the pod's sandbox is made."""
+    """Return whether its volumes are mounted, which happens before the sandbox of the pod is created."""
     sandbox = condition(pod, "PodReadyToStartContainers") or {}
     return sandbox.get("status") == "True" or any(one.state != "waiting" for one in containers(pod))
 
 
 def unready(pod: Document) -> bool:
-    """Return whether it runs, but is not ready to serve."""
+    """Return whether it runs but is not ready."""
     return phase(pod) == "Running" and (condition(pod, "Ready") or {}).get("status") == "False"
 
 
 def requests(pod: Document) -> dict[str, float]:
-    """Return what the pod's containers ask for: cores, bytes, devices."""
+    """Return the requests of the pod's containers: cores, bytes, devices."""
     total: dict[str, float] = {}
     for container in pod["spec"].get("containers") or []:
         resources = container.get("resources") or {}

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which rights the identity in use lacks, asked before anything is touched.
+"""Checks, before anything is changed, which rights the identity in use lacks.
 
-Source: Kubernetes "Authorization": a SelfSubjectRulesReview answers for a whole namespace at once, but does not know of
-webhooks such as that of EKS access policies; a SelfSubjectAccessReview does. Every identity may ask both.
+Source: Kubernetes "Authorization": a SelfSubjectRulesReview covers a whole namespace, but not webhooks such as that of
+EKS access policies; a SelfSubjectAccessReview does. Every identity may create both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _API = "authorization.k8s.io/v1"
 
 
 class Right(t.NamedTuple):
-    """One verb on one resource of an API group (empty: the core one)."""
+    """One verb on one resource of an API group (empty: the core group)."""
 
     verb: str
     group: str
@@ -28,24 +28,24 @@ class Right(t.NamedTuple):
 
 
 def rights_to_follow(ref: Ref) -> list[Right]:
-    """Return the rights without which a workload cannot be followed."""
+    """Return the rights that following a workload needs."""
     group = ref.api_version.rpartition("/")[0]
     workload = [Right(verb, group, ref.plural) for verb in ("get", "list", "watch")]
     return [*workload, *(Right(verb, "", "pods") for verb in ("get", "list", "watch"))]
 
 
 def require(kube: Kube, rights: Iterable[Right]) -> None:
-    """Make sure that the identity in use has `rights` in the namespace.
+    """Check that the identity in use has `rights` in the namespace.
 
     Raises:
         ForbiddenError: it lacks some; the message names them all.
     """
     try:
         granted = _review(kube, "SelfSubjectRulesReview", {"namespace": kube.namespace}).get("resourceRules") or []
-        doubtful = [right for right in rights if not any(_grants(rule, right) for rule in granted)]
-        missing = [right for right in doubtful if not _may(kube, right)]
+        unlisted = [right for right in rights if not any(_grants(rule, right) for rule in granted)]
+        missing = [right for right in unlisted if not _may(kube, right)]
     except (ForbiddenError, AbsentError):
-        # A cluster that will not say is asked by doing.
+        # The cluster does not answer reviews: a missing right fails later.
         return
     if missing:
         names = ", ".join(f"{right.verb} {'.'.join(filter(None, (right.resource, right.group)))}" for right in missing)

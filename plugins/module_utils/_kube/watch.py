@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""List and watch one collection for as long as asked; no watch error ever ends it.
+"""Lists and watches one collection until it is stopped; no error ends the watch.
 
 Source: Kubernetes API concepts, "Efficient detection of changes" (bookmarks, 410 Gone); KEP-5504 (resourceVersions of
 one collection can be compared as numbers).
@@ -27,17 +27,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 
-# Failures in a row, about two seconds of them, after which people want to know.
-_WORTH_SAYING = 3
-# A watch that ended sooner than this, in seconds, did not do its work.
-_QUICK = 1.0
-# A server may ask for more patience than a watch should have.
-_LONGEST_WAIT = 60.0
-# Deleted objects that are remembered, so that late news of them do not bring them back.
-_REMEMBERED = 1000
+# Failures in a row, about two seconds, after which an ERROR is delivered.
+_NOTICE_AFTER = 3
+# A watch that ended within this many seconds failed.
+_MIN_LIFETIME = 1.0
+# The longest wait that a server can ask for, in seconds.
+_MAX_WAIT = 60.0
+# How many deleted objects are remembered, so that late events do not restore them.
+_MAX_DELETED = 1000
 Verb = t.Literal["SEEN", "GONE", "SYNCED", "ERROR"]
-# Called with the verb and the object: SEEN (new or changed), GONE (deleted), SYNCED (a list was delivered whole),
-# ERROR (`{"message": text}`, something worth knowing; the watch goes on).
+# Called with the verb and the object: SEEN (new or changed), GONE (deleted), SYNCED (a whole list was delivered),
+# ERROR (`{"message": text}`; the watch goes on).
 Handler = Callable[[Verb, Document], None]
 
 
@@ -54,14 +54,14 @@ class Watch(threading.Thread):
         self._stopped = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._known: dict[str, Document] = {}
-        # Version at which an object was deleted, by its uid; the oldest first.
+        # By uid, the version at which an object was deleted, oldest first.
         self._deleted: dict[str, str] = {}
-        # Where the watch has got to; kept here so that a lost connection costs nothing already delivered.
+        # The resourceVersion from which to watch; after a lost connection, nothing is delivered twice.
         self._at = ""
-        # When the present watch was opened, 0 while there is none.
+        # When the current watch was opened, 0 while there is none.
         self._opened = 0.0
-        # What was told last; it is not told again before the watch has worked.
-        self._told = ""
+        # The last error, which is not repeated until the watch has worked.
+        self._last_error = ""
 
     def stop(self) -> None:
         """End the watch; a blocked read is woken."""
@@ -69,7 +69,7 @@ class Watch(threading.Thread):
         wake(self._response)
 
     def run(self) -> None:
-        """List, watch, and begin again after whatever happens."""
+        """List and watch, and start again after any error."""
         failures = 0
         while not self._stopped.is_set():
             self._opened, wait = 0.0, 0.0
@@ -79,32 +79,32 @@ class Watch(threading.Thread):
             except _GoneError:
                 self._at = ""
             except BusyError as error:
-                wait = min(error.wait, _LONGEST_WAIT)
-                self._complain(failures, f"cluster {self._kube.server} does not answer ({error})")
+                wait = min(error.wait, _MAX_WAIT)
+                self._report(failures, f"cluster {self._kube.server} does not answer ({error})")
             except (ClusterError, ConflictError) as error:
-                # Also when the resource type itself is missing: its CRD was removed or never was.
+                # Also when the resource is not served because its CRD is missing.
                 status = error.details.get("status")
                 self._at = self._at if status == 401 else ""
                 if status != 410:
-                    self._tell(str(error))
+                    self._error(str(error))
             except (urllib3.exceptions.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError):
-                # AttributeError: urllib3 drops its file object when the response is shut down under a reader. The
-                # ones before it: what came is no watch event, or half of one.
-                self._complain(failures, f"cluster {self._kube.server}: its watches break off")
-            # Whatever ends at once, an error or a proxy that closes watches, must not be asked at once again.
-            lived = self._opened and time.monotonic() - self._opened >= _QUICK
-            failures = 0 if lived else failures + 1
-            self._told = "" if lived else self._told
+                # AttributeError: urllib3 drops its file object when a response is shut down during a read. The ones
+                # before it: the data is no complete watch event.
+                self._report(failures, f"cluster {self._kube.server}: its watches break off")
+            # Back off when a watch ends at once, after an error or because a proxy closes it.
+            worked = self._opened and time.monotonic() - self._opened >= _MIN_LIFETIME
+            failures = 0 if worked else failures + 1
+            self._last_error = "" if worked else self._last_error
             if failures or wait:
                 self._stopped.wait(max(backoff(failures), wait))
 
-    def _complain(self, failures: int, message: str) -> None:
-        if failures == _WORTH_SAYING:
-            self._tell(message)
+    def _report(self, failures: int, message: str) -> None:
+        if failures == _NOTICE_AFTER:
+            self._error(message)
 
-    def _tell(self, message: str) -> None:
-        if message != self._told:
-            self._told = message
+    def _error(self, message: str) -> None:
+        if message != self._last_error:
+            self._last_error = message
             self._handle("ERROR", {"message": message})
 
     def _list(self) -> str:
@@ -115,7 +115,7 @@ class Watch(threading.Thread):
         for uid in [uid for uid in self._known if uid not in found]:
             self._handle("GONE", self._known.pop(uid))
         for uid, entry in found.items():
-            # What a list says is so, also after a restored back-up, when versions go backwards.
+            # A list is authoritative, also after a restored backup, when versions go backwards.
             before = self._known.get(uid)
             self._known[uid] = entry
             if before is None or _version(before) != _version(entry):
@@ -131,41 +131,41 @@ class Watch(threading.Thread):
             "resourceVersion": self._at,
             "timeoutSeconds": WATCH_SECONDS,
         }
-        # Closed by the server after WATCH_SECONDS; silence much longer than that means a dead connection.
+        # The server closes the watch after WATCH_SECONDS; without that, the connection is dead.
         response = self._kube.stream(self._path, params, read_timeout=WATCH_SECONDS + 30)
         self._response, self._opened = response, time.monotonic()
         try:
             if self._stopped.is_set():
-                # It came too late for `stop` to wake it.
+                # `stop` was called before there was a response to wake.
                 return
             for line in _lines(response):
                 if self._stopped.is_set():
                     break
-                version = self._one(json.loads(line))
+                version = self._deliver(json.loads(line))
                 self._at = version if _later(version, self._at) else self._at
         finally:
             self._response = None
             response.close()
 
-    def _one(self, event: Document) -> str:
+    def _deliver(self, event: Document) -> str:
         entry = _slim(event["object"])
         match event["type"]:
             case "ERROR":
                 raise _refused(entry)
-            case "ADDED" | "MODIFIED" if self._is_news(entry):
+            case "ADDED" | "MODIFIED" if self._is_new(entry):
                 self._known[entry["metadata"]["uid"]] = entry
                 self._handle("SEEN", entry)
-            case "DELETED" if self._is_news(entry) and entry["metadata"]["uid"] in self._known:
+            case "DELETED" if self._is_new(entry) and entry["metadata"]["uid"] in self._known:
                 uid = entry["metadata"]["uid"]
                 del self._known[uid]
                 self._deleted[uid] = _version(entry)
-                if len(self._deleted) > _REMEMBERED:
+                if len(self._deleted) > _MAX_DELETED:
                     del self._deleted[next(iter(self._deleted))]
                 self._handle("GONE", entry)
         return _version(entry)
 
-    def _is_news(self, entry: Document) -> bool:
-        """Return whether an event says more than what is known: it may come twice, or late."""
+    def _is_new(self, entry: Document) -> bool:
+        """Return whether an event is newer than what is known: events may come twice or late."""
         uid = entry["metadata"]["uid"]
         before = self._known.get(uid)
         last = _version(before) if before else self._deleted.get(uid)
@@ -173,10 +173,10 @@ class Watch(threading.Thread):
 
 
 def _refused(status: Document) -> Exception:
-    """Return what an ERROR event means."""
+    """Return the error for an ERROR event."""
     message = str(status.get("message", "watch error"))
     match status.get("code"):
-        # 504: the server does not know our version yet, for instance after a restored back-up.
+        # 504: the server does not have the version yet, for example after a restored backup.
         case 410 | 504:
             return _GoneError()
         case 429 | 500:
@@ -186,30 +186,30 @@ def _refused(status: Document) -> Exception:
 
 
 def _later(version: str, than: str) -> bool:
-    """Return whether a version is a later one; versions that are no numbers are only known to differ."""
+    """Return whether a version is later; versions that are not numbers are later when they differ."""
     if version.isdecimal() and than.isdecimal():
         return int(version) > int(than)
     return bool(version) and version != than
 
 
 def backoff(failures: int) -> float:
-    """Return the seconds to wait before trying again, with jitter, 10 s at most."""
+    """Return the seconds to wait before the next try: at most 10, with jitter."""
     return float(min(0.2 * 2**failures, 10.0) * random.uniform(0.5, 1.0))
 
 
 def wake(response: urllib3.BaseHTTPResponse | None) -> None:
-    """End a read of `response` that another thread is blocked in."""
+    """End a blocked read of `response` in another thread."""
     if response is None:
         return
     try:
         response.shutdown()
     except (ValueError, RuntimeError, OSError, AttributeError):
-        # It ended by itself in the meantime.
+        # It has ended by itself.
         return
 
 
 def _slim(entry: Document) -> Document:
-    """Return an object without what nobody reads, which is up to half of it."""
+    """Return an object without `managedFields`, which can be half of it."""
     entry.get("metadata", {}).pop("managedFields", None)
     return entry
 

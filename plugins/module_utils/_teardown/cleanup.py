@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Let a cluster's own controllers remove what they made outside of it, in an order in which they can."""
+"""Deletes objects in an order that lets the cluster's controllers remove what they created outside of it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SHOWN = 3
 
 
 def cleanup(kube: Kube, *, timeout: float, check: bool, say: Say, clock: Clock | None = None) -> dict[str, t.Any]:
-    """Delete load balancers, dynamically made volumes with what uses them, and Karpenter's nodes; see them go.
+    """Delete load balancers, dynamic volumes with their users, and Karpenter's nodes, and wait until they are gone.
 
     Raises:
-        ClusterError: something was still there after `timeout` seconds, with what keeps it.
+        ClusterError: objects remain after `timeout` seconds; the message says what they wait for.
     """
     run = _Cleanup(kube, say, clock or Clock(), timeout)
     # Controllers may run on Karpenter's nodes, so nodes go last.
@@ -31,7 +31,7 @@ def cleanup(kube: Kube, *, timeout: float, check: bool, say: Say, clock: Clock |
     deleted: list[str] = []
     for phase in phases:
         found, awaited = phase()
-        targets = [target for target in found if not target.leaving]
+        targets = [target for target in found if not target.deleting]
         deleted += [str(target) for target in targets]
         if check:
             for target in targets:
@@ -52,37 +52,43 @@ class _Cleanup(t.NamedTuple):
     timeout: float
 
     def balancers_and_volumes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
-        """Return what to delete, and how to ask what is still there."""
+        """Return what to delete, and a function that lists what is left."""
         kube = self.kube
         kinds = (external.INGRESSES, external.GATEWAYS, external.SERVICES)
-        balancers = [entry for kind in kinds for entry in external.every(kube, kind)]
-        claims = external.claims_of(kube, external.every(kube, external.VOLUMES))
-        # Before the claims: whoever uses one keeps it, and a StatefulSet would make it anew.
+        balancers = [entry for kind in kinds for entry in external.list_objects(kube, kind)]
+        claims = external.claims_of(kube, external.list_objects(kube, external.VOLUMES))
+        # Users before claims: a pod keeps its claim, and a StatefulSet would create it again.
         targets: list[Object] = [*balancers, *external.users_of(kube, claims), *claims]
         return targets, lambda: [
             entry for kind in (*kinds, external.CLAIMS, external.VOLUMES) for entry in self._left(kind, claims)
         ]
 
     def _left(self, kind: external.Kind, claims: list[Object]) -> list[Object]:
-        found = external.every(self.kube, kind)
+        found = external.list_objects(self.kube, kind)
         if kind is external.CLAIMS:
             wanted = {claim.ref.path for claim in claims}
             return [entry for entry in found if entry.ref.path in wanted]
         return found
 
     def nodes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
-        """Return what Karpenter works for; nodes of pools that stay, as those of EKS Auto Mode, stay too."""
+        """Return Karpenter's objects, without those of EKS Auto Mode, which stay."""
         kube = self.kube
-        staying = {pool.ref.name for pool in external.every(kube, external.NODE_POOLS._replace(chosen=external.of_eks))}
+        staying = {
+            pool.ref.name for pool in external.list_objects(kube, external.NODE_POOLS._replace(chosen=external.of_eks))
+        }
 
         def left() -> list[Object]:
-            nodes = [one for one in external.every(kube, external.NODE_CLAIMS) if _pool(one) not in staying]
-            return [*external.every(kube, external.NODE_POOLS), *nodes, *external.every(kube, external.NODE_CLASSES)]
+            nodes = [one for one in external.list_objects(kube, external.NODE_CLAIMS) if _pool(one) not in staying]
+            return [
+                *external.list_objects(kube, external.NODE_POOLS),
+                *nodes,
+                *external.list_objects(kube, external.NODE_CLASSES),
+            ]
 
         found = left()
-        # What is evicted now comes up nowhere else, so a budget would keep the last pod, and its node, for ever.
+        # Evicted pods start nowhere else, so a budget would keep the last pod and its node for ever.
         draining = any(entry.of is external.NODE_CLAIMS for entry in found)
-        budgets = external.every(kube, external.BUDGETS) if draining else []
+        budgets = external.list_objects(kube, external.BUDGETS) if draining else []
         return [*budgets, *found], left
 
     def delete(self, target: Object) -> None:
@@ -91,7 +97,7 @@ class _Cleanup(t.NamedTuple):
         try:
             self.kube.request("DELETE", target.ref.path, params={"propagationPolicy": "Background"})
         except AbsentError:
-            # Somebody else was faster.
+            # It is gone already.
             return
 
     def wait(self, awaited: Callable[[], list[Object]]) -> None:
@@ -99,29 +105,30 @@ class _Cleanup(t.NamedTuple):
         waiting = Waiting(self.say, self.clock, self.timeout, slowest=5.0)
         while left := awaited():
             if waiting.over:
+                remedy = f"See that it runs, then run this again.{_give_up(left)}"
                 raise ClusterError(
-                    f"after {human(self.timeout)} {_held(left)}. See that it runs, then run this again.{_forced(left)}",
-                    left=[entry.held() for entry in left],
+                    f"after {human(self.timeout)} {_waits(left)}. {remedy}",
+                    left=[entry.waits_for() for entry in left],
                 )
-            waiting.pause(_held(left))
+            waiting.pause(_waits(left))
 
 
 def _pool(node: Object) -> str:
     return str((node.document["metadata"].get("labels") or {}).get("karpenter.sh/nodepool", ""))
 
 
-def _held(left: Iterable[Object]) -> str:
-    lines = [entry.held() for entry in left]
+def _waits(left: Iterable[Object]) -> str:
+    lines = [entry.waits_for() for entry in left]
     more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     return "; ".join(lines[:_SHOWN]) + more
 
 
-def _forced(left: Iterable[Object]) -> str:
-    """Return how to give up the first of what was deleted and does not go."""
-    stuck = next((entry for entry in left if entry.leaving), None)
+def _give_up(left: Iterable[Object]) -> str:
+    """Return how to give up the first deleted object that remains."""
+    stuck = next((entry for entry in left if entry.deleting), None)
     if stuck is None:
         return ""
     return (
-        f" If it never will again, give {stuck} up ({stuck.forced()}) and remove what stands behind it in AWS:"
+        f" If it never will again, give {stuck} up ({stuck.give_up_command()}) and remove what stands behind it in AWS:"
         " eks_leftovers finds it, teardown.yml with -e teardown_without_api=true removes it."
     )

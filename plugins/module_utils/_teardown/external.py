@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Objects of a cluster that stand for something outside of it, which their controllers must remove before its network.
+"""Objects of a cluster with external resources, which their controllers must remove before the network is deleted.
 
 Sources: Kubernetes documentation, "Create an External Load Balancer" and "Persistent Volumes"; Karpenter documentation,
-"Disruption" and "NodeClasses": Karpenter drains nodes by evictions, which budgets may refuse for ever, and makes an
-instance profile for each EC2NodeClass.
+"Disruption" and "NodeClasses": Karpenter drains nodes by evictions, which budgets may refuse for ever, and creates
+an instance profile for each EC2NodeClass.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import discover
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref, collection
 
-# Set by the provisioner that made a volume; a volume that somebody made by hand has none.
+# The provisioner sets it on a volume; a volume created by hand has none.
 _DYNAMIC = "pv.kubernetes.io/provisioned-by"
 
 
@@ -32,7 +32,7 @@ def _dynamic(volume: Document) -> bool:
 
 
 def of_eks(pool: Document) -> bool:
-    """Tell pools of EKS Auto Mode, which go with the cluster, from those that somebody made."""
+    """Return whether the pool is of EKS Auto Mode, which deletes it with the cluster."""
     return (pool["metadata"].get("labels") or {}).get("app.kubernetes.io/managed-by") == "eks"
 
 
@@ -41,9 +41,9 @@ def _made(pool: Document) -> bool:
 
 
 class Kind(t.NamedTuple):
-    """Objects of one kind that matter, when `chosen` says so; `remover` is what must be running for them to go.
+    """Objects of one kind for which `chosen` is true; `remover` is what must run, or end, until they are gone.
 
-    `older` are API versions that an older controller serves in place of `api_version`.
+    `older` are API versions that an older controller serves instead of `api_version`.
     """
 
     kind: str
@@ -83,7 +83,7 @@ _PODS = Kind("Pod", "v1", "pods", "the end of its containers")
 
 
 class Object(t.NamedTuple):
-    """One object, with what keeps it from being gone."""
+    """One object, and what its deletion waits for."""
 
     of: Kind
     ref: Ref
@@ -94,17 +94,17 @@ class Object(t.NamedTuple):
         return f"{self.ref.kind} {where}{self.ref.name}"
 
     @property
-    def leaving(self) -> bool:
-        """Whether it was deleted, and is only held by its finalizers."""
+    def deleting(self) -> bool:
+        """Whether it is deleted but has finalizers."""
         return "deletionTimestamp" in self.document["metadata"]
 
-    def held(self) -> str:
-        """Return what must happen for it to go."""
+    def waits_for(self) -> str:
+        """Return what its deletion waits for."""
         finalizers = ", ".join(self.document["metadata"].get("finalizers") or ())
         return f"{self} waits for {self.of.remover}" + (f" (finalizers: {finalizers})" if finalizers else "")
 
-    def forced(self) -> str:
-        """Return the command that gives it up together with what stands behind it."""
+    def give_up_command(self) -> str:
+        """Return the command that removes its finalizers, and so gives up its external resource."""
         group, _, _ = self.ref.api_version.rpartition("/")
         where = f" --namespace {self.ref.namespace}" if self.ref.namespace else ""
         resource = f"{self.ref.plural}.{group}" if group else self.ref.plural
@@ -112,8 +112,8 @@ class Object(t.NamedTuple):
         return f"kubectl{where} patch {resource} {self.ref.name} {nothing}"
 
 
-def every(kube: Kube, kind: Kind) -> list[Object]:
-    """Return the chosen objects of a kind in all namespaces, none of a kind that the cluster does not serve."""
+def list_objects(kube: Kube, kind: Kind) -> list[Object]:
+    """Return the chosen objects of a kind in all namespaces; none when the cluster does not serve it."""
     for version in (kind.api_version, *kind.older):
         answer = kube.get(collection(version, kind.plural, None))
         if answer is not None:
@@ -131,17 +131,17 @@ def _ref(kind: Kind, metadata: Mapping[str, t.Any]) -> Ref:
 
 
 def claims_of(kube: Kube, volumes: list[Object]) -> list[Object]:
-    """Return the claims that are bound to some volumes."""
+    """Return the claims that are bound to these volumes."""
     bound = {
         (claim.get("namespace"), claim.get("name"))
         for volume in volumes
         if (claim := volume.document["spec"].get("claimRef"))
     }
-    return [claim for claim in every(kube, CLAIMS) if (claim.ref.namespace, claim.ref.name) in bound]
+    return [claim for claim in list_objects(kube, CLAIMS) if (claim.ref.namespace, claim.ref.name) in bound]
 
 
 def users_of(kube: Kube, claims: list[Object]) -> list[Object]:
-    """Return what must be removed for some claims not to be used, and not to be made anew: each pod's topmost owner."""
+    """Return the topmost owners of the pods that use these claims; while one exists, it may create them again."""
     wanted = {(claim.ref.namespace, claim.ref.name) for claim in claims}
     found: dict[str, Object] = {}
     for namespace in sorted({namespace for namespace, _ in wanted}):
@@ -155,14 +155,14 @@ def users_of(kube: Kube, claims: list[Object]) -> list[Object]:
 
 
 def _claimed(pod: Document, volume: Document) -> str:
-    """Return the name of a volume's claim; a generic ephemeral volume has one of the pod's."""
+    """Return the name of a volume's claim; that of a generic ephemeral volume is derived from the pod's."""
     if "ephemeral" in volume:
         return f"{pod['metadata']['name']}-{volume['name']}"
     return str((volume.get("persistentVolumeClaim") or {}).get("claimName", ""))
 
 
 def _top(kube: Kube, lower: Object) -> Object:
-    """Follow controllers upwards, as far as they can be read."""
+    """Return the topmost controller that can be read."""
     owners = lower.document["metadata"].get("ownerReferences") or []
     owner = next((one for one in owners if one.get("controller")), None)
     if owner is None:

@@ -45,21 +45,21 @@ def _deployment(entry: Document) -> Verdict:
         return failed(entry, "Progressing")
     seen, wanted = status(entry), entry["spec"].get("replicas", 1)
     counts = [seen.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas")]
-    # Pods of the old version answer until they are gone; they are not in the other counts.
+    # Terminating pods of the old version still serve; the other counts do not include them.
     if counts == [wanted] * 3 and not seen.get("terminatingReplicas"):
         return ready(entry, entry["spec"].get("template") or {})
     return RUNNING if seen.get("readyReplicas") else PENDING
 
 
 def _stateful_set(entry: Document) -> Verdict:
-    """StatefulSets never fail by themselves; what stands below `partition` stays at the old revision."""
+    """StatefulSets never fail by themselves; pods below `partition` stay at the old revision."""
     if is_stale(entry):
         return PENDING
     spec, seen = entry["spec"], status(entry)
     wanted, strategy = spec.get("replicas", 1), spec.get("updateStrategy") or {}
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     due = 0 if strategy.get("type") == "OnDelete" else max(wanted - partition, 0)
-    # All are new only when the controller says so: of equal counts, one may be an old pod's.
+    # Equal counts may include an old pod, so the revisions must be equal too.
     whole = bool(partition) or not due or seen.get("currentRevision") == seen.get("updateRevision")
     there = seen.get("replicas", 0) == wanted == seen.get("availableReplicas", 0)
     if there and whole and seen.get("updatedReplicas", 0) >= due:
@@ -68,7 +68,7 @@ def _stateful_set(entry: Document) -> Verdict:
 
 
 def _pod(entry: Document) -> Verdict:
-    """A bare pod ends unless its restart policy is Always, the default: then all it can become is ready."""
+    """A bare pod ends, unless its restart policy is Always (the default): then it can only become ready."""
     seen = status(entry)
     match seen.get("phase"):
         case "Succeeded":
@@ -94,7 +94,7 @@ _REPLICA_SET = re.compile(r'replica ?set "([^"]+)"', re.IGNORECASE)
 
 
 def _of_newest_replica_set(entry: Document, pod: Document) -> bool:
-    """Return whether a pod is of the replica set that the Deployment is moving to; its condition names it."""
+    """Return whether a pod belongs to the newest replica set, which the condition Progressing names."""
     if is_stale(entry):
         return False
     named = _REPLICA_SET.search(str((condition(entry, "Progressing") or {}).get("message")))
@@ -113,7 +113,7 @@ ROWS = (
         kind="Job",
         plural="jobs",
         serves=False,
-        # FailureTarget and SuccessCriteriaMet are interim: pods are still ending.
+        # FailureTarget and SuccessCriteriaMet come before the pods have ended.
         judge=by_conditions(succeeded="Complete", running=lambda entry: bool(status(entry).get("ready"))),
         selectors=by_name("batch.kubernetes.io/job-name"),
         role=lambda pod: f"rank-{_index(pod)}" if _index(pod) else "pod",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""`condition=Ready` and `jsonpath={.status.phase}=Done`, spelled as in `kubectl wait --for`."""
+"""Wait expressions: `condition=Ready` and `jsonpath={.status.phase}=Done`, as in `kubectl wait --for`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COMPARISONS: Mapping[str, Callable[[t.Any, t.Any], bool]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """`[?(@.type=="Ready")]`: those entries of a list for which it holds; without a comparison, that have the key."""
+    """`[?(@.type=="Ready")]`: the entries of a list that satisfy the comparison, or without one, have the key."""
 
     path: Path
     compare: str = ""
@@ -63,7 +63,7 @@ Path = tuple[str | int | Filter, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Expression:
-    """A question about one object, answered by `holds`."""
+    """A condition on one object; see `holds`."""
 
     text: str
     condition: str | None = None
@@ -77,13 +77,13 @@ class Expression:
             if found is None or _stale(entry, found):
                 return False
             return str(found.get("status", "")).lower() == (self.value or "true").lower()
-        # kubectl refuses several values; a filter that keeps several asks it of each of them.
+        # A filter may keep several values, which kubectl refuses; here each of them must be equal.
         values = lookup(entry, self.path)
         return bool(values) and (self.value is None or {_text(one) for one in values} == {_unquoted(self.value)})
 
 
 def parse(text: str) -> Expression:
-    """Return the expression that `text` spells.
+    """Parse a wait expression.
 
     Raises:
         InvalidInputError: it is neither form.
@@ -101,7 +101,7 @@ def parse(text: str) -> Expression:
 
 
 def _path(text: str) -> Path | None:
-    """Return the parts of a path; `None` when anything else is in it, which would be a question never answered."""
+    """Return the parts of a path, `None` when a part is malformed."""
     parts: list[str | int | Filter] = []
     at = 0
     while match := _PART.match(text, at):
@@ -127,7 +127,7 @@ def _unquoted(text: str) -> str:
 
 
 def _stale(entry: Document, found: Document) -> bool:
-    """Return whether the condition speaks of an earlier generation of the object, as kubectl asks too."""
+    """Return whether the condition is of an earlier generation of the object, as in kubectl."""
     seen = found.get("observedGeneration") or (entry.get("status") or {}).get("observedGeneration")
     return seen is not None and int(seen) < int(entry["metadata"].get("generation") or 0)
 
@@ -147,7 +147,7 @@ def is_true(entry: Document, kind: str) -> bool:
 
 
 def lookup(entry: t.Any, path: Path) -> list[t.Any]:
-    """Return the values at `path`: none when any part is missing, several only where a filter keeps several."""
+    """Return the values at `path`: none when a part is missing, several where a filter keeps several."""
     found = [entry]
     for part in path:
         found = [inner for outer in found for inner in _step(outer, part) if inner is not None]

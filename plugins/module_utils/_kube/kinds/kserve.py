@@ -29,18 +29,21 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
 
 
 def _inference_service(entry: Document) -> Verdict:
-    """Judge by Ready and the model; `observedGeneration` is no help: it is the predictor's Deployment's."""
+    """Judge by Ready and the model; `observedGeneration` is that of the predictor's Deployment, so it is ignored."""
     model = status(entry).get("modelStatus") or {}
     if is_true(entry, "Stopped"):
         return SUSPENDED
-    moves, failure = model.get("transitionStatus"), model.get("lastFailureInfo") or {}
-    reason, message = str(failure.get("reason") or moves), str(failure.get("message") or f"its model is {moves}")
-    if moves == "InvalidSpec":
+    transition, failure = model.get("transitionStatus"), model.get("lastFailureInfo") or {}
+    reason, message = (
+        str(failure.get("reason") or transition),
+        str(failure.get("message") or f"its model is {transition}"),
+    )
+    if transition == "InvalidSpec":
         return failed_unless_changed(entry, reason, message)
-    # A load that failed is tried again when its container starts again.
-    if moves == "BlockedByFailedLoad":
+    # A failed load is repeated when the container restarts.
+    if transition == "BlockedByFailedLoad":
         return Verdict(state="pending", reason=reason, message=message)
-    if is_true(entry, "Ready") and moves in (None, "", "UpToDate"):
+    if is_true(entry, "Ready") and transition in (None, "", "UpToDate"):
         return READY
     return RUNNING if is_true(entry, "PredictorReady") else PENDING
 

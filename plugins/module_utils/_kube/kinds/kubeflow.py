@@ -29,10 +29,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.sets import JOBSET_NAME, any_ready, jobset_role
 
 _JOB_NAME = "training.kubeflow.org/job-name"
-# Replicated jobs of the runtimes that the Trainer ships, until the TrainJob's status names its own.
+# The replicated jobs of the Trainer's own runtimes, used until the status names those of the TrainJob.
 _TRAIN_PARTS = ("node", "launcher", "dataset-initializer", "model-initializer")
 
-# Restarting is not failure: the operator is trying again.
+# The condition Restarting is not a failure.
 _training = by_conditions(succeeded="Succeeded", running=lambda entry: is_true(entry, "Running"))
 
 
@@ -74,17 +74,17 @@ def _replicated(framework: str) -> Kind:
 
 
 def _parts(entry: Document) -> tuple[str, ...]:
-    """Return the replicated jobs of a TrainJob; only its status tells which its runtime has."""
+    """Return the replicated jobs of a TrainJob, which depend on its runtime, from its status."""
     return tuple(str(part["name"]) for part in status(entry).get("jobsStatus") or ())
 
 
 def _train_leader(entry: Document) -> str:
-    # Runtimes of MPI have a launcher.
+    # MPI runtimes have a launcher.
     return "launcher-0" if "launcher" in _parts(entry) else "node-0"
 
 
 def _train_between(entry: Document) -> Mapping[str, str]:
-    # The Trainer makes a JobSet of the TrainJob's name.
+    # The Trainer creates a JobSet with the TrainJob's name.
     own, parts = re.escape(name(entry)), "|".join(map(re.escape, _parts(entry) or _TRAIN_PARTS))
     return {"JobSet": own, "Job": rf"{own}-(?:{parts})-\d+"}
 
@@ -101,7 +101,7 @@ ROWS = (
         leader=lambda _: "launcher",
         fixed_ranks=True,
         intermediates=lambda entry: {"Job": f"{re.escape(name(entry))}-launcher"},
-        # It waits for its launcher, whatever becomes of the workers.
+        # The operator watches the launcher only, not the workers.
         replaces_failed_pods=False,
     ),
     *map(_replicated, ("PyTorch", "TF", "XGBoost", "Paddle", "JAX")),
@@ -110,7 +110,7 @@ ROWS = (
         kind="TrainJob",
         plural="trainjobs",
         serves=False,
-        # There is no condition Running. The one of success is the JobSet's Completed under the name Complete.
+        # There is no condition Running. Complete is the JobSet's condition Completed.
         judge=by_conditions(succeeded="Complete", running=lambda entry: any_ready(entry, "jobsStatus")),
         selectors=by_name(JOBSET_NAME),
         role=jobset_role,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Kueue's Workload: the gate in front of any workload that is queued.
+"""Kueue's Workload: why Kueue holds a queued workload back.
 
 Source: kueue v0.18.2 apis/kueue/v1beta2/workload_types.go, pkg/controller/core/workload_controller.go and
 pkg/workload/workload.go.
@@ -15,22 +15,21 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import condition, is_true
 
 API_VERSION, PLURAL = "kueue.x-k8s.io/v1beta2", "workloads"
-# All that Kueue serves before 0.15; what is read here stands at the same places in it.
+# The version before Kueue 0.15; the fields read here are the same.
 OLDER = ("kueue.x-k8s.io/v1beta1",)
 
 
 def why_held(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
-    """Return why Kueue holds the workload `entry` back, in one sentence with Kueue's own numbers.
+    """Return why Kueue holds the workload `entry` back, in one sentence; `None` when it does not.
 
-    `owners` are more uids by which its Workloads may be known, such as those of its pods. `None` when Kueue has
-    nothing to do with it, or lets it run.
+    `owners` are further uids that may own its Workloads, such as those of its pods.
     """
-    # Several belong to a set of groups or to an elastic job: one that is held back says why.
+    # Pod groups and elastic jobs have several Workloads; the first one that is held back gives the reason.
     return next(filter(None, map(_why, _own(workloads, entry, owners))), None)
 
 
 def deactivated(workloads: Iterable[Document], entry: Document, owners: Collection[str] = ()) -> str | None:
-    """Return why Kueue lets the workload `entry` wait until somebody activates it again, `None` when it does not."""
+    """Return why Kueue deactivated the workload `entry`, which then waits until a person activates it, or `None`."""
     return next(filter(None, map(_why_deactivated, _own(workloads, entry, owners))), None)
 
 
@@ -69,7 +68,7 @@ def _why_deactivated(found: Document) -> str | None:
 
 
 def _starting(found: Document) -> str | None:
-    """Return what Kueue waits for after it has let the workload go: it takes the quota back in the end."""
+    """Return what an admitted workload waits for: Kueue evicts it when its pods do not become ready."""
     ready = condition(found, "PodsReady") or {}
     if ready.get("status") != "False":
         return None
@@ -79,7 +78,7 @@ def _starting(found: Document) -> str | None:
 def _evicted(found: Document, waits: str) -> str:
     reason = str((condition(found, "Evicted") or {}).get("reason") or "")
     again = ((found.get("status") or {}).get("requeueState") or {}).get("requeueAt")
-    # While it waits to be queued again, the reservation's message repeats the eviction's.
+    # While it waits to be requeued, the messages of reservation and eviction are the same.
     messages = dict.fromkeys((_message(found, "Preempted"), _message(found, "Evicted"), waits))
     why = "; ".join(message.rstrip(".") for message in messages if message)
     return _sentence(f"Kueue has evicted it ({reason})", why + (f"; queued again at {again}" if again else ""))
@@ -93,7 +92,7 @@ def _queue(found: Document) -> str:
 
 
 def _checks(found: Document) -> str:
-    """Return the admission checks that are not ready, each with its own words."""
+    """Return the admission checks that are not ready, each with its message."""
     states = (found.get("status") or {}).get("admissionChecks") or ()
     open_ones = [check for check in states if check.get("state") != "Ready"]
     said = [

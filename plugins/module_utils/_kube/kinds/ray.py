@@ -35,21 +35,21 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.row import (
 )
 
 _CLUSTER, _JOB_NAME = "ray.io/cluster", "batch.kubernetes.io/job-name"
-# The applications in the first status after a change are those of before: they are read before the new config is sent,
-# and again after two seconds (ServiceDefaultRequeueDuration).
-_NEWS = 5.0
-# jobDeploymentStatus of a RayJob that goes on. A retry is decided before a status is stored: a stored Failed is final.
-_GOES_ON: Mapping[str, Verdict] = {
+# The first status after a change has the old applications: the operator reads them before it sends the new config, and
+# again after two seconds (ServiceDefaultRequeueDuration).
+_APPLICATION_SECONDS = 5.0
+# jobDeploymentStatus of a RayJob that is not final. A retry is decided before the status is stored.
+_NOT_FINAL: Mapping[str, Verdict] = {
     "Running": RUNNING,
     "Suspending": SUSPENDED,
     "Suspended": SUSPENDED,
 }
 
 
-def _gist(message: str) -> str:
-    """Return what Ray says as one line: without the logs it repeats, of a traceback what it ends with."""
-    said = message.partition(", last available logs")[0].partition("Traceback (most recent call last)")[0]
-    line = " ".join(said.split())
+def _summary(message: str) -> str:
+    """Return Ray's message on one line: without repeated logs, and with the last line of a traceback only."""
+    text = message.partition(", last available logs")[0].partition("Traceback (most recent call last)")[0]
+    line = " ".join(text.split())
     if "Traceback (most recent call last)" not in message:
         return line
     return f"{line.rstrip(':')}: {message.strip().splitlines()[-1].strip()}"
@@ -58,23 +58,23 @@ def _gist(message: str) -> str:
 def _ray_job(entry: Document) -> Verdict:
     seen = status(entry)
     deployed, job = str(seen.get("jobDeploymentStatus") or ""), str(seen.get("jobStatus") or "")
-    reason, message = str(seen.get("reason") or ""), _gist(seen.get("message") or "")
+    reason, message = str(seen.get("reason") or ""), _summary(seen.get("message") or "")
     if deployed == "Complete":
-        # STOPPED is Complete as well: somebody cancelled the Ray job.
-        said = f"its Ray job is {job or 'in no state'}. {message}".strip()
-        return SUCCEEDED if job == "SUCCEEDED" else Verdict(state="failed", reason=job.title(), message=said)
+        # Complete includes STOPPED: the Ray job was cancelled.
+        text = f"its Ray job is {job or 'in no state'}. {message}".strip()
+        return SUCCEEDED if job == "SUCCEEDED" else Verdict(state="failed", reason=job.title(), message=text)
     if deployed in ("Failed", "ValidationFailed"):
         return Verdict(state="failed", reason=reason or deployed, message=message)
-    # FAILED may stand in jobStatus while the operator retries.
-    return _GOES_ON.get(deployed, PENDING)
+    # jobStatus may be FAILED while the operator retries.
+    return _NOT_FINAL.get(deployed, PENDING)
 
 
 def _ray_service(entry: Document) -> Verdict:
     ready = failed(entry, "Ready")
-    # After this it does not even look at a corrected spec.
+    # The operator ignores later changes of the spec.
     if ready.reason == "InitializingTimeout":
         return ready
-    # An invalid spec is not observed: its observedGeneration stays behind.
+    # The operator does not update observedGeneration for an invalid spec.
     if ready.reason == "ValidationFailed":
         return failed_unless_changed(entry, ready.reason, ready.message)
     if is_true(entry, "Suspended") or is_true(entry, "Suspending"):
@@ -83,14 +83,14 @@ def _ray_service(entry: Document) -> Verdict:
 
 
 def _serving(entry: Document) -> Verdict:
-    """Judge by the Serve applications of the newest cluster: Ready only counts endpoints, also the old cluster's."""
+    """Judge by the Serve applications of the newest cluster: Ready also counts endpoints of the old cluster."""
     seen = status(entry)
     new, old = seen.get("pendingServiceStatus") or {}, seen.get("activeServiceStatus") or {}
     upgrades = bool(new.get("rayClusterName")) or is_true(entry, "UpgradeInProgress")
     apps: Mapping[str, Document] = (new if upgrades else old).get("applicationStatuses") or {}
     for app, found in sorted(apps.items()):
-        message = f"Serve application {app}: {_gist(found.get('message') or 'no message')}"
-        # Serve replaces unhealthy replicas, but what it could not deploy it tries again only when it is changed.
+        message = f"Serve application {app}: {_summary(found.get('message') or 'no message')}"
+        # Serve replaces unhealthy replicas, but repeats a failed deployment only after a change.
         if found.get("status") == "UNHEALTHY":
             return Verdict(state="running", reason="UNHEALTHY", message=message)
         if found.get("status") == "DEPLOY_FAILED":
@@ -98,16 +98,16 @@ def _serving(entry: Document) -> Verdict:
     up = is_true(entry, "Ready")
     settled = not upgrades and not is_true(entry, "RollbackInProgress")
     if up and settled and all(found.get("status") == "RUNNING" for found in apps.values()):
-        return replace(READY, settle_seconds=_NEWS) if is_changed(entry) else READY
+        return replace(READY, settle_seconds=_APPLICATION_SECONDS) if is_changed(entry) else READY
     return RUNNING if up else PENDING
 
 
 def _ray_cluster(entry: Document) -> Verdict:
-    """RayClusterProvisioned stays True for ever, and `state` stays ready: the counts tell what there is now."""
+    """Judge by the replica counts: RayClusterProvisioned stays True, and `state` stays ready."""
     seen = status(entry)
     if is_true(entry, "RayClusterSuspending") or is_true(entry, "RayClusterSuspended"):
         return SUSPENDED
-    # Pods that could not be created are tried again, and the condition goes away.
+    # The operator retries to create pods; then the condition is removed.
     if is_true(entry, "ReplicaFailure"):
         found = failed(entry, "ReplicaFailure")
         return Verdict(state="pending", reason=found.reason, message=found.message)
@@ -127,10 +127,10 @@ def _role(pod: Document) -> str:
 
 
 def _clusters(entry: Document) -> tuple[str, ...]:
-    """Return the RayClusters that the operator made for this workload, as far as the status names them."""
+    """Return the RayClusters of this workload that its status names."""
     seen = status(entry)
     services = (seen.get(f"{one}ServiceStatus") or {} for one in ("active", "pending"))
-    # A cluster that others use as well is none of ours.
+    # A cluster chosen by `clusterSelector` is shared with others.
     own = [] if entry["spec"].get("clusterSelector") else [seen.get("rayClusterName")]
     found = (*own, *(service.get("rayClusterName") for service in services))
     return tuple(cluster for cluster in found if cluster)
@@ -141,7 +141,7 @@ def _cluster_pods(entry: Document) -> tuple[Selector, ...]:
 
 
 def _of_newest_cluster(entry: Document, pod: Document) -> bool:
-    # The pending cluster is the last that is named.
+    # The pending cluster comes last.
     return not is_stale(entry) and label(pod, _CLUSTER) in _clusters(entry)[-1:]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a row of the table of kinds consists of, and what rows of several families share."""
+"""The row type of the table of kinds, and helpers that several families share."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ State = t.Literal["pending", "running", "suspended", "succeeded", "ready", "fail
 Selector = Mapping[str, str]
 
 
-# How a selector's expressions are written in a query.
+# The query syntax of matchExpressions.
 _OPERATORS = {
     "In": "{key} in ({values})",
     "NotIn": "{key} notin ({values})",
     "Exists": "{key}",
     "DoesNotExist": "!{key}",
 }
-# Seconds in which an operator has looked at a changed object again, also a busy one.
+# Seconds in which also a busy operator reconciles a changed object.
 _AGAIN = 30.0
-# What a Deployment says of pods that do not become ready in time.
+# A Deployment's reason when its pods do not become ready in time.
 NEVER_READY = "ProgressDeadlineExceeded"
-# Reasons of a failure that somebody ordered: no container is to blame.
+# Reasons of failures that the user requested; no container caused them.
 REQUESTED_FAILURES = frozenset({"DeadlineExceeded", "PreRunningDeadlineExceeded", "Stopped", "fail_on", "until"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a workload's status says. `final` means nothing further will change on its own.
+    """What a workload's status means.
 
-    A `reason` without `final` is a failure that the operator may still take back. The `message` of a good end is what
-    that end does not prove; `settle` is how many seconds an end must stay before it counts.
+    A `reason` without `final` is a failure that the operator may still revoke. The `message` of a success says what it
+    does not prove. A final verdict counts after it has stayed for `settle_seconds`.
     """
 
     state: State
@@ -47,7 +47,7 @@ class Verdict:
 
     @property
     def final(self) -> bool:
-        """Whether the step can end on this."""
+        """Whether the step can end with this verdict."""
         return self.state in ("succeeded", "ready", "failed")
 
 
@@ -60,14 +60,15 @@ READY = Verdict(state="ready")
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One row: how to find a workload's pods, which of them speaks for it, and what its status means.
+    """One row: how to find the pods of a workload, and what its status means.
 
-    `selectors` are the queries that find its pods; the status may name more of them. `role` is a pod's short rank
-    label such as `worker-3`; `leader` the role whose log is shown, without one every pod's is. `between` maps the
-    kinds of what stands between the workload and its pods to a pattern of their names.
-    `replaces` says whether the operator notices every failed pod: it starts a new one or fails the workload. `bound`
-    means that the leader cannot go on with a new pod in the place of one it began with. `current` tells whether a pod
-    is of the workload's newest revision.
+    `judge`: returns the verdict on the object.
+    `selectors`: the queries that find its pods; more may follow from its status.
+    `role`: a pod's rank label such as `worker-3`. `leader`: the role whose log is printed; without one, all are.
+    `intermediates`: by kind of the objects between workload and pods, a pattern of their names.
+    `replaces_failed_pods`: whether the operator replaces every failed pod or fails the workload.
+    `fixed_ranks`: whether a new pod cannot join a running leader.
+    `is_current`: whether a pod belongs to the workload's newest revision.
     """
 
     api_version: str
@@ -85,13 +86,13 @@ class Kind:
     is_current: Callable[[Document, Document], bool] = lambda *_: True
 
     def leads(self, entry: Document, pod: Document) -> bool:
-        """Return whether this pod's log is the log of workload `entry`."""
+        """Return whether this pod is the leader of workload `entry`; without a leader, every pod is."""
         leader = self.leader(entry)
         return leader is None or self.role(pod) == leader
 
 
 def status(entry: Document) -> Document:
-    """Return the status, empty before anybody wrote one."""
+    """Return the status, empty when there is none."""
     return entry.get("status") or {}
 
 
@@ -101,7 +102,7 @@ def name(entry: Document) -> str:
 
 
 def label(pod: Document, key: str) -> str:
-    """Return a label, empty without."""
+    """Return a label, empty when there is none."""
     return str((pod["metadata"].get("labels") or {}).get(key, ""))
 
 
@@ -111,12 +112,12 @@ def labelled(labels: Mapping[str, str]) -> Selector:
 
 
 def by_name(key: str) -> Callable[[Document], tuple[Selector, ...]]:
-    """Return the selectors of a kind that puts its own name into label `key` of its pods."""
+    """Return the selectors of a kind whose pods have its name in label `key`."""
     return lambda entry: (labelled({key: name(entry)}),)
 
 
 def by_match_labels(entry: Document) -> tuple[Selector, ...]:
-    """Return the selector that the workload itself has."""
+    """Return the selector in the workload's spec."""
     wanted: Document = entry["spec"]["selector"]
     labels: Mapping[str, str] = wanted.get("matchLabels") or {}
     terms = [f"{key}={value}" for key, value in sorted(labels.items())]
@@ -127,43 +128,45 @@ def by_match_labels(entry: Document) -> tuple[Selector, ...]:
 
 
 def plain_role(_: Document) -> str:
-    """Return the role of pods that are all alike."""
+    """Return the role of pods that have no ranks."""
     return "pod"
 
 
 def failed(entry: Document, kind: str = "Failed") -> Verdict:
-    """Return the failure that condition `kind` tells of."""
+    """Return the failure in condition `kind`."""
     found = condition(entry, kind) or {}
     return Verdict(state="failed", reason=str(found.get("reason", "")), message=str(found.get("message", "")))
 
 
 def is_stale(entry: Document) -> bool:
-    """Return whether the status is that of an earlier generation: an old one looks ready."""
+    """Return whether the status is of an earlier generation, which may look ready."""
     return int(status(entry).get("observedGeneration") or 0) < int(entry["metadata"].get("generation") or 0)
 
 
 def ready(entry: Document, template: Document) -> Verdict:
-    """Return that a server of this pod template is ready, and what that means without a probe."""
+    """Return the ready verdict of a server with this pod template, with a note when it has no probe."""
     containers = (template.get("spec") or {}).get("containers") or ()
     if not containers or any(one.get("readinessProbe") or one.get("startupProbe") for one in containers):
         return READY
     least = entry["spec"].get("minReadySeconds")
     lasted = f"have run for {least} s" if least else "run"
-    return Verdict(state="ready", message=f"no container has a readiness probe: they {lasted}, nobody asked them")
+    return Verdict(
+        state="ready", message=f"no container has a readiness probe: they {lasted}, but nothing checks that they serve"
+    )
 
 
 def failed_unless_changed(entry: Document, reason: str, message: str) -> Verdict:
-    """Return a failure; of an object that was changed, one that may be its earlier generation's and must stay."""
+    """Return a failure; that of a changed object may be of its earlier generation, so it must stay to count."""
     return Verdict(state="failed", reason=reason, message=message, settle_seconds=_AGAIN if is_changed(entry) else 0.0)
 
 
 def is_changed(entry: Document) -> bool:
-    """Return whether the object may ask for something else than when it was created: operators write to it, too."""
+    """Return whether the spec may have changed since the creation; operators change it too."""
     return int(entry["metadata"].get("generation") or 1) > 1
 
 
 def by_conditions(*, succeeded: str, running: Callable[[Document], bool]) -> Callable[[Document], Verdict]:
-    """Return the verdict of jobs that say `succeeded`, Failed and Suspended by conditions of these names."""
+    """Return the `judge` of jobs with the conditions `succeeded`, Failed and Suspended."""
 
     def judge(entry: Document) -> Verdict:
         if is_true(entry, succeeded):

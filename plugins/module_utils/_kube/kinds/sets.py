@@ -35,12 +35,12 @@ _LWS = "leaderworkerset.sigs.k8s.io"
 
 
 def any_ready(entry: Document, key: str) -> bool:
-    """Return whether one of the replicated jobs listed in the status under `key` has all its pods ready."""
+    """Return whether a replicated job in the status list `key` has all its pods ready."""
     return any(part.get("ready") for part in status(entry).get(key) or ())
 
 
 def jobset_role(pod: Document) -> str:
-    """Return `node-2`, or `node-1-2` where several jobs of one name run: job index, then rank in the job."""
+    """Return `node-2`, or with several replicas of the job, `node-1-2`: job index, then rank in the job."""
     several = label(pod, "jobset.sigs.k8s.io/replicatedjob-replicas") not in ("", "1")
     parts = (
         label(pod, "jobset.sigs.k8s.io/replicatedjob-name") or "pod",
@@ -54,7 +54,7 @@ _by_conditions = by_conditions(succeeded="Completed", running=lambda entry: any_
 
 
 def _jobset(entry: Document) -> Verdict:
-    # A restart (condition RestartingJobSet) is not failure; terminalState is written with the last condition.
+    # A restart (condition RestartingJobSet) is not a failure; terminalState is set with the last condition.
     match status(entry).get("terminalState"):
         case "Completed":
             return SUCCEEDED
@@ -64,7 +64,7 @@ def _jobset(entry: Document) -> Verdict:
 
 
 def _leader(entry: Document) -> str | None:
-    """Return the role of the coordinator, else of the first pod of what decides the success."""
+    """Return the role of the coordinator, else of the first pod of the jobs that decide the success."""
     spec = entry["spec"]
     jobs = {job["name"]: job for job in spec.get("replicatedJobs") or ()}
     if not jobs:
@@ -124,7 +124,7 @@ ROWS = (
         selectors=by_name(f"{_LWS}/name"),
         role=_lws_role,
         leader=lambda _: "leader-0",
-        # One of the leaders, and one for the workers of each group.
+        # One StatefulSet of the leaders, and one of the workers for each group.
         intermediates=lambda entry: {"StatefulSet": rf"{re.escape(name(entry))}(?:-\d+)?"},
     ),
 )

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The workload kinds: one row each, with what its status means. A new kind costs a row and a test beside the others.
+"""The table of workload kinds. To add a kind, add a `Kind` to the ROWS of its family and cases to its test.
 
-The rows stand by family in the files beside this one; the terminal conditions were read in each operator's source at
-the version that the family names.
+The families are the modules beside this one. Their terminal conditions come from the operator's source, at the version
+that each module names.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KINDS: Mapping[tuple[str, str], Kind] = {
 
 
 def judge(kind: Kind, entry: Document, *, until: Expression | None, fail_on: tuple[Expression, ...]) -> Verdict:
-    """Return what `entry` says: `fail_on` first, then `until` when given, else the kind's own row."""
+    """Return the verdict on `entry`: by `fail_on`, then by `until` when given, else by the row of the kind."""
     for expression in fail_on:
         if expression.holds(entry):
             return Verdict(state="failed", reason="fail_on", message=f"{expression.text} holds")
@@ -48,13 +48,13 @@ def judge(kind: Kind, entry: Document, *, until: Expression | None, fail_on: tup
     if until.holds(entry):
         return Verdict(state="ready" if kind.serves else "succeeded", reason="until")
     if own.state == "succeeded":
-        # Nothing about it will change any more.
+        # The status will not change any more.
         return Verdict(state="failed", reason="until", message=f"it ended well, but {until.text} never held")
     return RUNNING if own.final else own
 
 
 def unknown(api_version: str, kind: str, plural: str, *, serves: bool = False, namespaced: bool = True) -> Kind:
-    """Return the row of a kind that has none: only `until` and `fail_on` decide it; pods by the release's label."""
+    """Return a row for a kind without one: `until` and `fail_on` decide; the label of the release finds its pods."""
     return Kind(
         api_version=api_version,
         kind=kind,

@@ -21,7 +21,7 @@ GREEDY: Document = {
     "metadata": {"name": "x"},
     "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1000"}}}]},
 }
-KEEPS = "no node could run it, even empty: it asks for 1000 cpu, of which there is at most 4 (1 node)."
+KEEPS = "no node could run it, even empty: it asks for 1000 cpu, but there is at most 4 (1 node)."
 
 
 @dataclass
@@ -77,7 +77,7 @@ def test_node_pools_that_could_not() -> None:
         "spec": {"template": {"spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}},
     }
     assert kept({POOLS: [small, tainted]}) == (
-        f"{KEEPS} Karpenter cannot make one (small, gpu): it asks for 1000 cpu, of which there is at most 100 "
+        f"{KEEPS} Karpenter cannot make one (small, gpu): it asks for 1000 cpu, but there is at most 100 "
         "(1 NodePool); it does not tolerate the taint gpu:NoSchedule (1 NodePool)."
     )
 

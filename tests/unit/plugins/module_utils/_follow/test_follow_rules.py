@@ -257,7 +257,7 @@ def test_ready_without_a_probe_is_said_to_prove_little() -> None:
     spec = {"replicas": 1, "template": {"spec": {"containers": [{"name": "main"}]}}}
     row = KINDS["apps/v1", "Deployment"]
     state, _ = drive([workload(0, kind="Deployment", spec=spec, status=up)], rules(kind=row))
-    said = "ready after 3 s (no container has a readiness probe: they run, nobody asked them)"
+    said = "ready after 3 s (no container has a readiness probe: they run, but nothing checks that they serve)"
     assert t.cast(t.Any, state.ending).describe("3 s") == said
 
 

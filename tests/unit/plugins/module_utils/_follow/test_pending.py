@@ -331,7 +331,7 @@ def offered(**more: t.Any) -> changes.Change:
 
 
 KEPT = (
-    "no node could run it, even empty: it asks for 8 nvidia.com/gpu, of which there is none (1 node). "
+    "no node could run it, even empty: it asks for 8 nvidia.com/gpu, but there is none (1 node). "
     "There is no NodePool of Karpenter and no cluster autoscaler that could make one."
 )
 

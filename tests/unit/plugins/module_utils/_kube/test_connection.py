@@ -132,7 +132,7 @@ def test_whoever_answers_is_trusted_when_told_so_and_that_is_said_once(server: T
         kube = Kube(kubeconfig=path, context=None, namespace="n", notice=said.append)
         assert kube.request("GET", "/x") == kube.request("GET", "/x") == {}
     assert caught == []
-    assert said == [f"cluster {server.url}: 'insecure-skip-tls-verify' is set, so anybody could answer for it"]
+    assert said == [f"cluster {server.url}: 'insecure-skip-tls-verify' is set, so another server could impersonate it"]
 
 
 def test_the_server_may_go_by_another_name(server: TlsServer, tmp_path: Path) -> None:

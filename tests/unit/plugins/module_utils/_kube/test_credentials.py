@@ -170,7 +170,7 @@ def test_a_plugin_may_hand_out_a_certificate(tmp_path: Path) -> None:
     ("body", "words"),
     [
         ("sys.exit('Error loading SSO Token: Token for me does not exist')", "exit code 1: Error loading SSO Token"),
-        ("sys.exit(255)", "exit code 255: it said nothing"),
+        ("sys.exit(255)", "exit code 255: no output"),
         ("print('{')", "no ExecCredential"),
         ("print('[]')", "no ExecCredential"),
         ("print('{\"status\": {}}')", "neither a token nor a certificate"),

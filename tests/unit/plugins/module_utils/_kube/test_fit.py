@@ -62,31 +62,31 @@ def why(pod: Document, offer: fit.Offer) -> str:
     [
         (asks(), node(), FITS),
         (asks("4"), node(), FITS),
-        (asks("1000"), node(), "it asks for 1000 cpu, of which there is at most 4 (1 node)"),
-        (asks("4100m"), node(), "it asks for 4.1 cpu, of which there is at most 4 (1 node)"),
-        (asks(gpus=8), node(), f"it asks for 8 {GPU}, of which there is none (1 node)"),
-        (asks(gpus=8), node(**{GPU: "4"}), f"it asks for 8 {GPU}, of which there is at most 4 (1 node)"),
+        (asks("1000"), node(), "it asks for 1000 cpu, but there is at most 4 (1 node)"),
+        (asks("4100m"), node(), "it asks for 4.1 cpu, but there is at most 4 (1 node)"),
+        (asks(gpus=8), node(), f"it asks for 8 {GPU}, but there is none (1 node)"),
+        (asks(gpus=8), node(**{GPU: "4"}), f"it asks for 8 {GPU}, but there is at most 4 (1 node)"),
         (asks(gpus=8), node(**{GPU: "8"}), FITS),
         # Its device plugin is away, or was not there yet.
         (asks(gpus=8), node(**{GPU: "0"}), FITS),
         (asks(gpus=8), node(age=600), FITS),
-        (asks("1000"), node(age=600), "it asks for 1000 cpu, of which there is at most 4 (1 node)"),
-        (asks(overhead={"cpu": "4"}), node(), "it asks for 5 cpu, of which there is at most 4 (1 node)"),
+        (asks("1000"), node(age=600), "it asks for 1000 cpu, but there is at most 4 (1 node)"),
+        (asks(overhead={"cpu": "4"}), node(), "it asks for 5 cpu, but there is at most 4 (1 node)"),
         (
             asks(initContainers=[{"name": "i", "resources": {"requests": {"cpu": "5"}}}]),
             node(),
-            "it asks for 5 cpu, of which there is at most 4 (1 node)",
+            "it asks for 5 cpu, but there is at most 4 (1 node)",
         ),
         (asks(initContainers=[{"name": "i", "resources": {"requests": {"cpu": "4"}}}]), node(), FITS),
         (
             asks("2", initContainers=[{"restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}]),
             node(),
-            "it asks for 5 cpu, of which there is at most 4 (1 node)",
+            "it asks for 5 cpu, but there is at most 4 (1 node)",
         ),
         (
             asks(resources={"requests": {"memory": "9Gi"}}),
             node(),
-            "it asks for 9Gi memory, of which there is at most 8Gi (1 node)",
+            "it asks for 9Gi memory, but there is at most 8Gi (1 node)",
         ),
     ],
 )  # fmt: skip
@@ -193,9 +193,9 @@ FAMILY = needs("karpenter.k8s.aws/instance-family", "In", "p5", "p4d")
         (asks(), pool(taints=(TAINT,)), UNTOLERATED),
         (asks(tolerations=[{"key": "gpu", "operator": "Exists"}]), pool(taints=(TAINT,)), FITS),
         (asks(gpus=8), pool(cpu="100"), FITS),
-        (asks("64"), pool(cpu="32"), "it asks for 64 cpu, of which there is at most 32 (1 node)"),
-        (asks(gpus=8), pool(**{GPU: "0"}), f"it asks for 8 {GPU}, of which there is none (1 node)"),
-        (asks(), pool(cpu="0"), "it asks for 1 cpu, of which there is none (1 node)"),
+        (asks("64"), pool(cpu="32"), "it asks for 64 cpu, but there is at most 32 (1 node)"),
+        (asks(gpus=8), pool(**{GPU: "0"}), f"it asks for 8 {GPU}, but there is none (1 node)"),
+        (asks(), pool(cpu="0"), "it asks for 1 cpu, but there is none (1 node)"),
         # What the pool says of a label, and what only its instances know.
         (asks(nodeSelector={"team": "a"}), pool(labels={"team": "a"}), FITS),
         (asks(nodeSelector={"team": "b"}), pool(labels={"team": "a"}), "it wants a node with team In b (1 node)"),
@@ -245,6 +245,6 @@ def test_what_keeps_a_pod_from_the_most_is_told_first() -> None:
     offers = [fit.of_node(one, BEGIN) for one in (node(TAINT), node(), node(cpu="2"))]
     found = [fit.mismatch(asks("1000"), one) for one in offers]
     assert fit.summary(asks("1000"), filter(None, found), "node") == (
-        "it asks for 1000 cpu, of which there is at most 4 (2 nodes); "
+        "it asks for 1000 cpu, but there is at most 4 (2 nodes); "
         "it does not tolerate the taint gpu=true:NoSchedule (1 node)"
     )
