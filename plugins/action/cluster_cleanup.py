@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Clean up, and say what is waited for."""
+    """Clean up a cluster; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Delete and wait."""
+        """Run the engine."""
         return cluster_cleanup(params, cluster=context.host, check=context.check, say=say)

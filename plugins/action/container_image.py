@@ -12,11 +12,11 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Build a container image without a registry, with progress live."""
+    """Build a container image without a registry; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
     SPEC_RULES = SPEC_RULES
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Do it."""
+        """Run the engine."""
         return container_image(params, check=context.check, say=say)

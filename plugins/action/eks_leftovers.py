@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Look on the controller, where credentials are, and say what is waited for."""
+    """Find and remove leftovers from the controller, which has the credentials; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Look, remove and wait."""
+        """Run the engine."""
         return eks_leftovers(params, check=context.check, say=lambda line: say(f"{context.host} | {line}"))

@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Check on the controller, where credentials and recipes are, and print the table."""
+    """Check from the controller, which has credentials and recipes, and print the table."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Make all checks."""
+        """Run the engine."""
         return preflight(params, say=lambda line: say(f"{context.host} | {line}".rstrip()))

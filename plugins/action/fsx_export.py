@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Export, and say how far it is."""
+    """Export files; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Export them."""
+        """Run the engine."""
         return fsx_export(params, check=context.check, say=lambda line: say(f"{context.host} | {line}"))

@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Build pinned programs with the Go toolchain, with progress live."""
+    """Build pinned programs with the Go toolchain, and print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Do it."""
+        """Run the engine."""
         return go_tool(params, check=context.check, say=say)

@@ -21,12 +21,12 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.secret_sources import Se
 
 
 class ActionModule(LiveAction):
-    """Run one recipe as one Helm release, with its log live."""
+    """Run one recipe as one Helm release; print its log at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Entry point of Ansible: what runs elsewhere gets the secrets themselves, as only the controller can."""
+        """Read the secrets first if the task runs elsewhere: only the controller can read their sources."""
         if self._is_elsewhere() and self._task.args.get("secrets"):
             try:
                 self._task.args = {**self._task.args, "secrets": self._resolved(task_vars or {})}
@@ -46,6 +46,6 @@ class ActionModule(LiveAction):
         return SecretSources(variables, loader=self._loader, templar=self._templar)
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Run the step."""
+        """Run the engine."""
         how = {"check": context.check, "diff": context.diff, "private": context.private, "user": context.user}
         return helm_step(params, cluster=context.host, say=say, resolve=self._sources(context.variables), **how)

@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Apply an operator's manifests, with progress live."""
+    """Apply an operator's manifests; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Do it."""
+        """Run the engine."""
         return kube_apply(params, check=context.check, say=say)

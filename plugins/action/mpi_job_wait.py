@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Follow an MPIJob, with the launcher's log live."""
+    """Follow an MPIJob; print the log of the launcher at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Follow it."""
+        """Run the engine."""
         return workload_wait({**params, **WORKLOAD}, cluster=context.host, say=say, private=context.private)

@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Run a real Kubernetes cluster on this machine without Docker, with progress live."""
+    """Run a real Kubernetes cluster on this machine without Docker; print progress at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Do it."""
+        """Run the engine."""
         return native_cluster(params, check=context.check, say=say)

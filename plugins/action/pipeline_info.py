@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Read a pipeline where its files and the chart catalogue are: on the controller."""
+    """Read a pipeline on the controller, which has its files and the charts."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
-        """Read and check it."""
+        """Run the engine."""
         return pipeline_info(params)

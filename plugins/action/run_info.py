@@ -12,12 +12,12 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """List the runs without the cost of a module process."""
+    """List the runs in the worker, without a module process."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Read the ledgers, and print them where that is asked for."""
+        """Run the engine."""
         found = run_info(params)
         if params["show"]:
             for line in found["table"]:

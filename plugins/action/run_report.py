@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write a run's report with the controller's own Python, which has Jinja."""
+"""Write a run's report with the controller's Python, which has Jinja."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ class ActionModule(LiveAction):
     SPEC: t.ClassVar[dict[str, t.Any]] = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Write the report; `say` names the page once it has changed."""
+        """Run the engine."""
         return report(Path(params["runs_dir"]), params["run_id"], check=context.check, diff=context.diff, say=say)

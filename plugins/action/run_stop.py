@@ -17,6 +17,6 @@ class ActionModule(LiveAction):
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Cancel it."""
+        """Run the engine."""
         how = {"check": context.check, "private": context.private}
         return run_stop(params, cluster=context.host, say=say, **how)

@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Ask from the controller, where credentials are."""
+    """Look for the bucket from the controller, which has the credentials."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:  # noqa: ARG002
-        """Look for it."""
+        """Run the engine."""
         return state_bucket_info(params)

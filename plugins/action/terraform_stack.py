@@ -12,10 +12,10 @@ from ansible_collections.mlops.eks.plugins.plugin_utils.live import LiveAction, 
 
 
 class ActionModule(LiveAction):
-    """Apply or destroy a Terraform stack, with every resource live."""
+    """Apply or destroy a Terraform stack; print every resource at once."""
 
     SPEC = ARGUMENT_SPEC
 
     def engine(self, params: Params, context: TaskContext, say: Say) -> dict[str, t.Any]:
-        """Do it."""
+        """Run the engine."""
         return terraform_stack(params, cluster=context.host, check=context.check, diff=context.diff, say=say)

@@ -8,9 +8,9 @@ DOCUMENTATION = r"""
 name: clusters
 short_description: EKS clusters of several accounts and regions as hosts
 description:
-  - Every cluster that the profiles see in the regions is a host of the group C(eks), a child of C(clusters); nothing is
-    ever logged in to, the connection is local.
-  - Its variables are C(cluster_name), C(region), C(aws_profile) (unless these are the default credentials),
+  - Every cluster that the profiles can list in the regions is a host of the group C(eks), a child of C(clusters). The
+    connection is C(local); there is no login to a host.
+  - The variables of a host are C(cluster_name), C(region), C(aws_profile) (except with the default credentials),
     C(aws_account_id), C(cluster_arn), C(cluster_endpoint), C(cluster_version), C(cluster_platform_version),
     C(cluster_status), C(cluster_tags), C(cluster_vpc_id), C(cluster_auto_mode), C(cluster_certificate_authority) and
     C(kubeconfig).
@@ -27,42 +27,42 @@ requirements:
   - boto3
 options:
   plugin:
-    description: Marks a file as this plugin's.
+    description: Name of this plugin.
     type: str
     required: true
     choices: [mlops.eks.clusters]
   profiles:
-    description: Profiles of the AWS configuration to ask with. When empty, the default credentials.
+    description: Profiles of the AWS configuration. When empty, the default credentials.
     type: list
     elements: str
     default: []
   regions:
-    description: Regions to look in, with each profile. When empty, each profile's own.
+    description: Regions to search with each profile. When empty, the region of each profile.
     type: list
     elements: str
     default: []
   tags:
-    description: Tags a cluster must have, all of them; a list has the values allowed.
+    description: Tags that a cluster must have, all of them. A list has the allowed values.
     type: dict
     default: {}
   statuses:
-    description: Statuses a cluster may have.
+    description: Statuses of the clusters to include.
     type: list
     elements: str
     choices: [ACTIVE, UPDATING, CREATING, DELETING, FAILED, PENDING]
     default: [ACTIVE, UPDATING]
   hostname:
-    description: Jinja expression of the variables for the host's name. Two clusters of one name are refused.
+    description: Jinja expression of the variables for the name of the host. Two hosts with one name are an error.
     type: str
     default: cluster_name
   clusters_dir:
     description:
-      - Directory with one directory per host; its file C(kubeconfig) is the variable C(kubeconfig), which
-        the role that makes a cluster writes.
+      - Directory with one directory per host. The variable C(kubeconfig) is the path of its file C(kubeconfig), which
+        the role that creates a cluster writes.
     type: str
     default: clusters
   skip_unavailable:
-    description: Warn of a profile or region that cannot be asked, and go on without it.
+    description: Warn of a profile or region that cannot be queried, and continue without it.
     type: bool
     default: false
 """
@@ -97,7 +97,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksE
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
-    """Hosts out of EKS."""
+    """Inventory of EKS clusters."""
 
     NAME = "mlops.eks.clusters"
     inventory: t.Any
@@ -107,7 +107,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return bool(super().verify_file(path)) and path.endswith(("aws_eks.yml", "aws_eks.yaml"))
 
     def parse(self, inventory: t.Any, loader: t.Any, path: str, cache: bool = True) -> None:
-        """Fill the inventory."""
+        """Add the clusters to the inventory."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         try:
@@ -128,7 +128,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             self._add(name, cluster)
 
     def _clusters(self, key: str, cache: bool) -> list[Cluster]:
-        """Return all clusters, out of the cache when it has them and may be asked."""
+        """Return all clusters, from the cache if it is enabled and has them."""
         wanted = bool(self.get_option("cache"))
         if wanted and cache and key in self._cache:
             return t.cast(list[Cluster], self._cache[key])
@@ -140,7 +140,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise EksError("; ".join(refused))
         for sentence in refused:
             self.display.warning(f"{sentence}; going on without it")
-        # What could not be asked now may be there in a minute.
+        # Do not cache an incomplete result.
         if wanted and not refused:
             self._cache[key] = found.clusters
         return found.clusters

@@ -11,9 +11,9 @@ version_added: 0.1.0
 author:
   - mlops.eks contributors (@mlops-eks)
 description:
-  - Returns, for each extra variable (C(-e)) that the playbooks and roles of this collection do not use but that is
-    spelt much like one they do, a sentence that names both. Ansible itself ignores a misspelt variable.
-  - Variables of the inventory, and extra variables that are like none of ours, are left alone.
+  - Finds extra variables (C(-e)) that the playbooks and roles of this collection do not use, but that are similar to
+    one they use. Returns a sentence with both names for each. Ansible ignores misspelt variables.
+  - Ignores variables of the inventory, and extra variables that are not similar to any of this collection.
 options: {}
 """
 
@@ -42,7 +42,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
 
-# What the playbooks read; tests/contract/test_playbook_variables.py finds those missing.
+# Variables of the playbooks; tests/contract/test_playbook_variables.py finds missing ones.
 PLAYBOOKS = (
     "adopt",
     "all_namespaces",
@@ -92,28 +92,27 @@ PLAYBOOKS = (
     "waves",
 )
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
-# Of Ansible itself, and of what starts it.
+# Prefixes of variables of Ansible, AWX and Tower.
 _OTHERS = ("ansible_", "awx_", "tower_")
-# How much alike two names are of which one is a slip of the keyboard; two words that only begin alike are less so.
+# Similarity of a misspelt name; names that share only a prefix are less similar.
 _ALIKE = 0.8
 
 
 def misspelt(names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each name that is nearly one of ours."""
-    strange = sorted({name for name in names if name not in PLAYBOOKS and not name.startswith(_OTHERS)})
-    # Reading the roles costs time, and mostly there is nothing strange.
-    known = [*PLAYBOOKS, *_of_roles()] if strange else []
-    for name in strange:
+    """Yield a sentence for each unknown name that is similar to a known one."""
+    unknown = sorted({name for name in names if name not in PLAYBOOKS and not name.startswith(_OTHERS)})
+    # Read the roles, which is slow, only if a name is unknown.
+    known = [*PLAYBOOKS, *_of_roles()] if unknown else []
+    for name in unknown:
         meant = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
         if name not in known and meant:
             yield (
-                f"Extra variable {name!r} is not known. Did you mean {meant[0]!r}? If it is one of your own, give it a "
-                "name that is less like that."
+                f"Extra variable {name!r} is not known. Did you mean {meant[0]!r}? If not, give it a less similar name."
             )
 
 
 def _of_roles() -> Iterator[str]:
-    """Yield the variables of our roles."""
+    """Yield the variables of the roles."""
     for path in sorted(_ROLES.glob("*/meta/argument_specs.yml")):
         specs = yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"]
         for spec in specs.values():
@@ -121,8 +120,8 @@ def _of_roles() -> Iterator[str]:
 
 
 class LookupModule(LookupBase):
-    """What was probably meant by extra variables that nothing reads."""
+    """Find misspelt extra variables."""
 
     def run(self, terms: t.Any, variables: t.Any = None, **kwargs: t.Any) -> list[str]:  # noqa: ARG002
-        """Return one sentence for each."""
+        """Return one sentence for each misspelt variable."""
         return list(misspelt(map(str, load_extra_vars(t.cast(DataLoader, self._loader)))))

@@ -45,7 +45,7 @@ _CHECK_INTERVAL = 0.5
 
 
 class TaskContext(t.NamedTuple):
-    """What an engine gets of the task beside its parameters."""
+    """What an engine gets of the task in addition to its parameters."""
 
     host: str
     check: bool

@@ -30,7 +30,7 @@ _KNOWN: dict[int, tuple[str, str]] = {
     errno.EEXIST: ("a part of the path is not a directory", "Remove what is in the way"),
     errno.EISDIR: ("it is a directory", "Remove what is in the way"),
     errno.ENAMETOOLONG: ("the name is too long", "Use a shorter path or shorter names"),
-    errno.ENOENT: ("it was removed", "Let nobody remove it while a step runs"),
+    errno.ENOENT: ("it was removed", "Do not remove it while a step runs"),
     errno.EFBIG: ("the file is too large", "Raise the limit of the size of files (ulimit -f)"),
     errno.EIO: ("input/output error", "Repair or replace the disk"),
     errno.ESTALE: ("the network file system lost it (stale file handle)", "Mount it again"),

@@ -100,8 +100,8 @@ def check_patterns(source: Source, data: dict[str, t.Any], path: Path) -> None:
     """
     for index, word in enumerate(data.get("retry_on", ())):
         if word not in RETRY_ON:
-            said = f"retry_on: {shown(word)} is none of {', '.join(RETRY_ON)}.{did_you_mean(str(word), RETRY_ON)}"
-            raise InvalidInputError(f"{source.at((*path, 'retry_on', index))}: {said}")
+            message = f"retry_on: {shown(word)} is none of {', '.join(RETRY_ON)}.{did_you_mean(str(word), RETRY_ON)}"
+            raise InvalidInputError(f"{source.at((*path, 'retry_on', index))}: {message}")
     if "progress" in data:
         with source.errors_at((*path, "progress")):
             progress_pattern(data["progress"])

@@ -104,8 +104,8 @@ def read(directory: Path) -> Pipeline:
     if not source.data["steps"]:
         raise InvalidInputError(f"{source.at(('steps',))}: steps is empty. A pipeline needs at least one step.")
     if len(source.data["steps"]) > STEPS:
-        said = f"expected at most {STEPS} steps, found {len(source.data['steps'])}. Make two pipelines."
-        raise InvalidInputError(f"{source.at(('steps',))}: steps: {said}")
+        message = f"expected at most {STEPS} steps, found {len(source.data['steps'])}. Make two pipelines."
+        raise InvalidInputError(f"{source.at(('steps',))}: steps: {message}")
     steps = [_step(source, index, path.parent) for index in range(len(source.data["steps"]))]
     _check_unique(source, steps)
     return Pipeline(
@@ -169,8 +169,10 @@ def _step(source: Source, index: int, base: Path) -> Step:
     fail_on = data.get("fail_on", [])
     for one in fail_on:
         if not isinstance(one, str):
-            said = STEP_KEYS["fail_on"].expected
-            raise InvalidInputError(f"{source.at((*path, 'fail_on'))}: fail_on: expected {said}, found {shown(one)}.")
+            expected = STEP_KEYS["fail_on"].expected
+            raise InvalidInputError(
+                f"{source.at((*path, 'fail_on'))}: fail_on: expected {expected}, found {shown(one)}."
+            )
     return Step(
         name=data["name"],
         chart=_beside(base, data),

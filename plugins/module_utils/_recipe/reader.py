@@ -83,15 +83,15 @@ class Nodes(HelmConstructor, Composer):
 
     def _check(self, extent: Extent, event: yaml.Event) -> None:
         if extent.size > LARGEST:
-            said = f"with its aliases expanded it is larger than {LARGEST >> 20} MiB. Use fewer aliases."
-            raise self.refusal(event, said)
+            message = f"with its aliases expanded it is larger than {LARGEST >> 20} MiB. Use fewer aliases."
+            raise self.refusal(event, message)
         if extent.height > DEEPEST:
             raise self.refusal(event, f"values are nested more than {DEEPEST} levels deep. Make them flatter.")
 
-    def refusal(self, place: yaml.Event | yaml.Node, said: str) -> InvalidInputError:
+    def refusal(self, place: yaml.Event | yaml.Node, message: str) -> InvalidInputError:
         """Return an error at the line of `place`."""
         mark = t.cast(yaml.Mark, place.start_mark)
-        return InvalidInputError(f"{self.name}:{mark.line + 1}: {said}")
+        return InvalidInputError(f"{self.name}:{mark.line + 1}: {message}")
 
     def key(self, node: yaml.Node) -> str:
         """Return a key as text."""

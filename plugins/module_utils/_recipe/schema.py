@@ -41,8 +41,10 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
         # An empty registry: the schema of a chart must not cause a request, or read a file.
         errors = list(_bounded()(schema, registry=referencing.Registry()).iter_errors(values))
     except RecursionError:
-        said = "its references are circular or nested too deeply"
-        raise InvalidInputError(f"chart {chart}: its values.schema.json cannot be used: {said}. Correct it.") from None
+        message = "its references are circular or nested too deeply"
+        raise InvalidInputError(
+            f"chart {chart}: its values.schema.json cannot be used: {message}. Correct it."
+        ) from None
     except (re.error, jsonschema.exceptions.UnknownType, referencing.exceptions.Unresolvable, _EndlessError) as error:
         raise InvalidInputError(
             f"chart {chart}: its values.schema.json cannot be used: {error}. Correct it."

@@ -158,8 +158,8 @@ def _walk(reader: Nodes, node: yaml.Node, path: KeyPath, lines: dict[KeyPath, in
     for key_node, value_node in node.value:
         key, line = reader.key(key_node), key_node.start_mark.line + 1
         if key in seen and key_node.tag != f"{TAG}merge":
-            said = f"key {shown(key)} is already on line {seen[key]}. Keep one of them."
-            raise reader.refusal(key_node, said)
+            message = f"key {shown(key)} is already on line {seen[key]}. Keep one of them."
+            raise reader.refusal(key_node, message)
         seen[key] = line
         lines.setdefault((*path, key), line)
         _walk(reader, value_node, (*path, key), lines)
