@@ -121,7 +121,7 @@ def _with_pod(state: State, entry: Document) -> State:
 def _remember(state: State, before: Document, entry: Document) -> State:
     """Return the state with the pod `before`, if `entry` shows that it is being deleted or took its name.
 
-    Examples of pods that take a name again: the workers of an MPIJob, a replica of a StatefulSet.
+    The workers of an MPIJob and the replicas of a StatefulSet take their names again.
     """
     replaced = before["metadata"].get("uid") != entry["metadata"].get("uid")
     # After its deletion the kubelet ends its containers; a failure before that is the program's own.

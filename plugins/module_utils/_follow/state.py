@@ -91,6 +91,7 @@ class State:
         summary, watch_error: the last ones printed.
         printed_at, heartbeat_at: when a line, and a heartbeat, was printed last.
     End:
+        followed_since: when following began.
         deleted_at: when the workload was deleted; from then on only the end of its pods is awaited.
     """
 

@@ -111,7 +111,7 @@ def require_helm_4(binary: str) -> str:
     found = _version(binary)
     if not re.match(r"v4\.", found):
         raise MissingToolError(
-            f"{binary}: Helm 4 is needed, found {found or 'a program that tells no version'}. Install Helm 4, or name "
+            f"{binary}: Helm 4 is needed, found {found or 'a program without a version'}. Install Helm 4, or name "
             "one by helm_binary or MLOPS_EKS_HELM."
         )
     # Without a writable cache, the check is repeated next time.

@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Abse
 from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._teardown import external
-from ansible_collections.mlops.eks.plugins.module_utils._teardown.external import Object
+from ansible_collections.mlops.eks.plugins.module_utils._teardown.external import Object, list_objects
 
 Say = Callable[[str], None]
 _SHOWN = 3
@@ -55,8 +55,8 @@ class _Cleanup(t.NamedTuple):
         """Return what to delete, and a function that lists what is left."""
         kube = self.kube
         kinds = (external.INGRESSES, external.GATEWAYS, external.SERVICES)
-        balancers = [entry for kind in kinds for entry in external.list_objects(kube, kind)]
-        claims = external.claims_of(kube, external.list_objects(kube, external.VOLUMES))
+        balancers = [entry for kind in kinds for entry in list_objects(kube, kind)]
+        claims = external.claims_of(kube, list_objects(kube, external.VOLUMES))
         # Users before claims: a pod keeps its claim, and a StatefulSet would create it again.
         targets: list[Object] = [*balancers, *external.users_of(kube, claims), *claims]
         return targets, lambda: [
@@ -64,7 +64,7 @@ class _Cleanup(t.NamedTuple):
         ]
 
     def _left(self, kind: external.Kind, claims: list[Object]) -> list[Object]:
-        found = external.list_objects(self.kube, kind)
+        found = list_objects(self.kube, kind)
         if kind is external.CLAIMS:
             wanted = {claim.ref.path for claim in claims}
             return [entry for entry in found if entry.ref.path in wanted]
@@ -73,22 +73,16 @@ class _Cleanup(t.NamedTuple):
     def nodes(self) -> tuple[list[Object], Callable[[], list[Object]]]:
         """Return Karpenter's objects, without those of EKS Auto Mode, which stay."""
         kube = self.kube
-        staying = {
-            pool.ref.name for pool in external.list_objects(kube, external.NODE_POOLS._replace(chosen=external.of_eks))
-        }
+        staying = {pool.ref.name for pool in list_objects(kube, external.NODE_POOLS._replace(chosen=external.of_eks))}
 
         def left() -> list[Object]:
-            nodes = [one for one in external.list_objects(kube, external.NODE_CLAIMS) if _pool(one) not in staying]
-            return [
-                *external.list_objects(kube, external.NODE_POOLS),
-                *nodes,
-                *external.list_objects(kube, external.NODE_CLASSES),
-            ]
+            nodes = [one for one in list_objects(kube, external.NODE_CLAIMS) if _pool(one) not in staying]
+            return [*list_objects(kube, external.NODE_POOLS), *nodes, *list_objects(kube, external.NODE_CLASSES)]
 
         found = left()
         # Evicted pods start nowhere else, so a budget would keep the last pod and its node for ever.
         draining = any(entry.of is external.NODE_CLAIMS for entry in found)
-        budgets = external.list_objects(kube, external.BUDGETS) if draining else []
+        budgets = list_objects(kube, external.BUDGETS) if draining else []
         return [*budgets, *found], left
 
     def delete(self, target: Object) -> None:

@@ -95,10 +95,10 @@ def _checks(found: Document) -> str:
     """Return the admission checks that are not ready, each with its message."""
     states = (found.get("status") or {}).get("admissionChecks") or ()
     open_ones = [check for check in states if check.get("state") != "Ready"]
-    said = [
+    messages = [
         f"check {check['name']} is {check.get('state')} ({check.get('message') or 'no message'})" for check in open_ones
     ]
-    return "; ".join(said) or _message(found, "Admitted")
+    return "; ".join(messages) or _message(found, "Admitted")
 
 
 def _message(found: Document, kind: str) -> str:

@@ -1,7 +1,7 @@
-"""Which of several deaths is the root cause, and how each is told apart.
+"""The root cause among several terminations.
 
 Conditions, reasons and messages are those of Kubernetes v1.35 (file in each test), Karpenter's and the AWS Node
-Termination Handler's as named in `_diagnose/terminations.py`.
+Termination Handler's as named in `_diagnose/disruptions.py`.
 """
 
 from __future__ import annotations

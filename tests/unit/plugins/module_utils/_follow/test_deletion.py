@@ -1,4 +1,4 @@
-"""A workload that somebody deletes: its pods are followed until they have ended, for as long as they may take."""
+"""A workload that is deleted: its pods are followed until they end, at most for their grace period."""
 
 from __future__ import annotations
 
