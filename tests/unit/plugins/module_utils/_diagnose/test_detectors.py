@@ -65,7 +65,7 @@ def test_image_pull_in_the_words_of_the_event_when_the_kubelet_only_backs_off() 
     assert one(backs_off)[0] == "ImagePullBackOff"
 
 
-def test_an_image_that_is_tried_again_is_told_in_the_same_words() -> None:
+def test_a_repeated_image_pull_gives_the_same_message() -> None:
     said = PULL + "dial tcp 127.0.0.1:80: connect: connection refused"
     again = f'Back-off pulling image "registry/image:1": ErrImagePull: {said}'
     tries = (pod("x", waits("ErrImagePull", said)), pod("x", waits("ImagePullBackOff", again)))
@@ -215,7 +215,7 @@ def out_of_memory(restart: str) -> Document:
     [(JOB, "Never", False), (JOB, "OnFailure", False), (MPI, "Never", True), (MPI, "OnFailure", False)],
     ids=["job tries again", "in place", "nobody replaces a worker of MPI", "worker in place"],
 )
-def test_out_of_memory_ends_the_step_only_when_nobody_tries_again(kind: t.Any, restart: str, fatal: bool) -> None:
+def test_out_of_memory_ends_the_step_only_without_a_replacement(kind: t.Any, restart: str, fatal: bool) -> None:
     found = suspected(out_of_memory(restart), kind=kind)
     assert [(one.cause.reason, one.grace) for one in found] == ([("OOMKilled", 0)] if fatal else [])
 

@@ -104,7 +104,7 @@ def test_who_was_ended_by_the_deletion_of_its_pod_is_a_victim() -> None:
     assert told(blamed(BROKEN_PIPE, cleaned))[0] == "launcher-x"
 
 
-def test_a_pod_that_somebody_deleted_first_is_to_blame() -> None:
+def test_a_deletion_before_the_failure_is_the_cause() -> None:
     gone = worker(1, ended(143, 47), phase="Failed", deleted=45)
     assert told(blamed(BROKEN_PIPE, gone)) == ("worker-1", "PodDeleted", "interrupted")
 
@@ -260,7 +260,7 @@ def test_a_pod_that_had_ended_does_not_suffer_from_its_node() -> None:
 # Spot interruption
 
 
-def test_spot_interruption_told_by_karpenter() -> None:
+def test_spot_interruption_reported_by_karpenter() -> None:
     told_by = warning("SpotInterrupted", "Pod/digits-worker-1", "Spot interruption warning was triggered", 30)
     drained = worker(1, ended(143, 49), **disrupted("EvictionByEvictionAPI", "Eviction API: evicting"))
     cause = blamed(BROKEN_PIPE, drained, warnings=(told_by,))
@@ -268,7 +268,7 @@ def test_spot_interruption_told_by_karpenter() -> None:
     assert "took its spot instance node-a back" in cause.message
 
 
-def test_spot_interruption_told_by_the_node_termination_handler() -> None:
+def test_spot_interruption_reported_by_the_node_termination_handler() -> None:
     told_by = warning("SpotInterruption", "Node/node-a", "Spot ITN received", 30)
     drained = worker(1, ended(143, 49), **disrupted("EvictionByEvictionAPI", "Eviction API: evicting"))
     assert told(blamed(BROKEN_PIPE, drained, warnings=(told_by,)))[1] == "SpotInterrupted"
@@ -370,7 +370,7 @@ def test_killed_for_a_failed_probe(probe: str, reason: str) -> None:
     assert "exit code 137 (SIGKILL)" in cause.message
 
 
-def test_a_failed_readiness_probe_kills_nobody() -> None:
+def test_a_failed_readiness_probe_is_no_cause() -> None:
     said = warning("Unhealthy", "Pod/digits-worker-1", "Readiness probe failed: connection refused", 45)
     assert told(blamed(worker(1, ended(137, 50), phase="Failed"), warnings=(said,)))[1] == "Killed"
 
@@ -391,7 +391,7 @@ def test_a_container_that_the_node_forgot() -> None:
     assert told(blamed(lost)) == ("worker-1", "ContainerStatusUnknown", "node_lost")
 
 
-def test_what_nobody_dated_comes_last() -> None:
+def test_a_termination_without_a_time_comes_last() -> None:
     undated = {"terminated": {"exitCode": 1, "reason": "Error"}}
     assert stamp(0) not in str(undated)
     assert told(blamed(worker(1, undated), BROKEN_PIPE))[0] == "launcher-x"

@@ -44,7 +44,7 @@ def test_a_rank_that_falls_silent_ends_the_step_with_its_last_line() -> None:
     )
 
 
-def test_any_rank_may_break_the_silence() -> None:
+def test_output_of_any_rank_counts() -> None:
     what = rules(no_output_timeout=30)
     talk = [wrote(at, name="digits-worker-9", leads=False) for at in range(10, 200, 20)]
     state, _ = drive([workload(0), running(), *talk, *ticks(BEGIN + 190, 29)], what)
@@ -60,7 +60,7 @@ def test_a_program_that_never_wrote_is_silent_from_its_start() -> None:
     assert "The last line" not in message(state)
 
 
-def test_silence_is_counted_anew_after_a_restart() -> None:
+def test_a_restart_resets_the_time_without_output() -> None:
     what = rules(no_output_timeout=30)
     again = [running(), wrote(5), pod(20, {"waiting": {"reason": "CrashLoopBackOff"}}), *ticks(BEGIN + 20, 60)]
     state, _ = drive([workload(0), *again, running(81), *ticks(BEGIN + 81, 29)], what)
@@ -137,7 +137,7 @@ def test_heartbeats_show_progress_among_the_lines_of_a_log() -> None:
     ]
 
 
-def test_lines_without_progress_leave_the_heartbeat_to_silence() -> None:
+def test_log_lines_without_progress_suppress_the_heartbeat() -> None:
     talk = [change for at in range(1, 200) for change in (changes.ConsoleOutput(at=BEGIN + at), wrote(at, "chatter"))]
     _, said = drive([workload(0), running(), *talk], rules(heartbeat=60, progress=PATTERN))
     assert said == ["Job digits: pods 1 running"]

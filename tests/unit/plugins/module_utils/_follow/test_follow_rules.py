@@ -60,7 +60,7 @@ def test_a_workload_that_is_never_seen_times_out_all_the_same() -> None:
     assert "no pods" in str(t.cast(t.Any, state.ending).cause)
 
 
-def test_heartbeat_comes_in_silence_only() -> None:
+def test_a_heartbeat_is_printed_only_without_other_lines() -> None:
     what = rules(heartbeat=10)
     begun = [workload(0), pod(0, RUNS, phase="Running")]
     _, said = drive([*begun, *ticks(BEGIN, 35)], what)
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_said_apart_from_the_heartbeat() -> None:
 # Suspicions
 
 
-def test_a_suspicion_that_goes_away_starts_anew() -> None:
+def test_a_problem_that_comes_back_gets_its_whole_grace_period() -> None:
     what = rules(grace=GracePeriods(image=30))
     state, _ = drive([workload(0), pod(1, PULL), pod(20, {"waiting": {"reason": "ContainerCreating"}})], what)
     state, _ = drive([pod(22, PULL), *ticks(BEGIN + 22, 25)], what, state)
@@ -194,7 +194,7 @@ def test_a_mount_that_succeeded_in_the_meantime_is_no_trouble() -> None:
     assert (outcome(state), reason(state)) == ("failed", "VolumeSourceMissing")
 
 
-def test_foreign_events_do_not_pile_up() -> None:
+def test_events_of_others_are_limited() -> None:
     many = [event(1, "BackOff", about=f"Pod/other-{n}") for n in range(1000)]
     assert len(drive([workload(0), *many], rules())[0].unassigned_events) == 200
 
@@ -213,7 +213,7 @@ def test_a_deleted_workload_is_lost() -> None:
     assert (outcome(state), reason(state)) == ("lost", "Deleted")
 
 
-def test_a_job_whose_only_pod_somebody_deleted_says_so() -> None:
+def test_the_deletion_of_the_only_pod_of_a_job_is_the_cause() -> None:
     """The Job counts it as any failure. One that failed by itself before is to blame all the same."""
     limit = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "too often"}
     deleted = {"deleted": 9.0, "phase": "Failed"}

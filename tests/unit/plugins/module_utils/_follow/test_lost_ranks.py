@@ -86,7 +86,7 @@ def test_a_launcher_that_says_nothing_more_after_a_node_was_lost_fails_and_names
     assert "cannot take its place" in cause.message
 
 
-def test_the_successor_that_the_operator_makes_helps_nobody() -> None:
+def test_a_replacement_by_the_operator_does_not_end_the_loss() -> None:
     lost = worker(1, phase="Failed", **LOST)
     history = [
         *begun(), seen(lost, 60), changes.PodGone(at=BEGIN + 61, entry=lost),

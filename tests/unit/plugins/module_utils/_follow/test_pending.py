@@ -139,7 +139,7 @@ def test_karpenter_cannot_help() -> None:
 
 
 @pytest.mark.parametrize(("launched", "told"), [(2, "brings no node"), (1, "brings no node"), (3, "got no node")])
-def test_what_karpenter_said_last_counts_and_of_the_same_time_what_is_about_our_pod(launched: float, told: str) -> None:
+def test_the_last_event_of_karpenter_counts_and_at_equal_times_that_about_our_pod(launched: float, told: str) -> None:
     said = "Failed to schedule pod, did not tolerate gpu=true:NoSchedule"
     launch = about("NodeClaim", "gpu-1", "InsufficientCapacityError", "NodeClaim gpu-1 event: all requested types")
     launch["lastTimestamp"] = stamp(launched)
@@ -401,6 +401,6 @@ def test_workers_that_nothing_could_run_do_not_end_a_leader_that_runs() -> None:
         ),
     ],
 )
-def test_what_the_cluster_autoscaler_says_of_our_pods(reason: str, message: str, told: str) -> None:
+def test_events_of_the_cluster_autoscaler_about_our_pods(reason: str, message: str, told: str) -> None:
     assert waiting(unscheduled(), context=(about("Pod", "digits-x", reason, message),)).why.endswith(told)
     assert "autoscaler" not in waiting(unscheduled(), context=(about("Pod", "another", reason, message),)).why

@@ -60,7 +60,7 @@ def test_an_old_report_promises_nothing() -> None:
     assert not seldom.stale(1500)
 
 
-def test_counting_from_a_checkpoint_or_a_new_epoch_begins_anew() -> None:
+def test_progress_starts_again_after_a_checkpoint_or_with_an_epoch() -> None:
     found = after((0, "step 900/1000"), (10, "step 990/1000"), (11, "step 500/1000"), (21, "step 520/1000"))
     assert found.describe(0) == "52 % (520/1000), 2/s, 4 min left"
     assert after((0, "step 9/10"), (1, "step 10/20")).rate is None
@@ -83,7 +83,7 @@ def test_no_line_breaks_it(lines: list[tuple[float, str]]) -> None:
         assert found.rate is None or found.rate > 0
 
 
-def test_a_time_left_that_nobody_will_see_is_not_told() -> None:
+def test_a_remaining_time_above_a_century_is_not_shown() -> None:
     endless = "9" * 308
     assert "left" not in after((0, f"step 0/{endless}"), (9, f"step 0.00000000000000000001/{endless}")).describe(0)
 
@@ -109,7 +109,7 @@ def test_a_wrong_pattern_is_refused(text: str, words: str) -> None:
 # Hearing
 
 
-def test_what_is_heard_between_two_ticks_is_told_once() -> None:
+def test_lines_between_two_ticks_are_taken_once() -> None:
     activity = Activity(progress=True)
     assert activity.take(5.0) is None
     activity.offer("rank-0", [(b"2026-11-21T09:00:00.5Z", b"a"), (b"", b"b")], leads=True)

@@ -69,7 +69,7 @@ def test_an_evicted_pod_that_ended_before_its_grace_period_was_over_counts() -> 
     assert state.restarts == 1
 
 
-def test_a_pod_of_the_same_name_made_anew_by_an_operator() -> None:
+def test_a_pod_that_an_operator_creates_again_under_its_name() -> None:
     seen = workload(0, kind="PyTorchJob", spec={"pytorchReplicaSpecs": {"Master": {}}})
     first = born(2, RUNS, name="digits-master-0", at=1, uid="u1", restarts=1, phase="Running")
     second = born(9, RUNS, name="digits-master-0", at=8, uid="u2", phase="Running")

@@ -244,7 +244,11 @@ def test_only_helm_4_is_supported_and_asked_once(tmp_path: Path, monkeypatch: py
         path.chmod(0o755)
         return str(path)
 
-    for said, found in (("echo v3.19.0", "v3.19.0"), ("echo v5.0.0", "v5.0.0"), ("exit 1", "a program that tells no")):
+    for said, found in (
+        ("echo v3.19.0", "v3.19.0"),
+        ("echo v5.0.0", "v5.0.0"),
+        ("exit 1", "a program without a version"),
+    ):
         with pytest.raises(MissingToolError, match=f"Helm 4 is needed, found {found}"):
             require_helm_4(program(said))
     (tmp_path / "asked").unlink()
