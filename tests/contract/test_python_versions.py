@@ -38,7 +38,7 @@ def test_what_is_documented_is_what_is_demanded() -> None:
     assert core is not None
     assert CONTROLLERS[core[1]] == OLDEST
     demanded = (ROOT / "plugins/module_utils/_core/__init__.py").read_text(encoding="utf-8")
-    assert f"_demand(({OLDEST.replace('.', ', ')}))" in demanded
+    assert f"_require(({OLDEST.replace('.', ', ')}))" in demanded
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"ansible-core {core[1]} or newer" in readme
     assert f"Python {OLDEST} or newer" in readme
