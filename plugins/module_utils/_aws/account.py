@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What an account still has of a cluster: asked of AWS, not of Terraform's state; waited for, or removed."""
+"""Resources of a cluster that still exist in an account, as AWS reports them: find them, remove them, or wait."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Wai
 
 Say = Callable[[str], None]
 KINDS: tuple[Kind, ...] = (*BEFORE_EC2, *EC2, *OTHERS)
-# Kinds asked at once.
+# Kinds requested in parallel.
 _AT_ONCE = 8
-# What AWS says when something else must go first, or went meanwhile.
+# Error codes when another resource must be removed first, or was removed meanwhile.
 _LATER = {
     "DependencyViolation",
     "ResourceInUse",
@@ -36,14 +36,14 @@ _COLUMNS = ("kind", "identifier", "name", "state", "made_by", "remedy")
 
 
 class Seen(t.NamedTuple):
-    """What was found, and the kinds that could not be looked for, each with the reason."""
+    """The leftovers, and the kinds that could not be listed, each with the reason."""
 
     found: list[Leftover]
     unknown: dict[str, str]
 
 
 def look(aws: Aws, cluster: str, kinds: Sequence[Kind] = KINDS) -> Seen:
-    """Ask for all kinds at once; a permission that is lacking makes a kind unknown, everything else an error."""
+    """List all kinds in parallel. A kind that the identity may not list is unknown; any other error is raised."""
 
     def ask(kind: Kind) -> list[Leftover] | DeniedError:
         try:
@@ -67,10 +67,10 @@ def look(aws: Aws, cluster: str, kinds: Sequence[Kind] = KINDS) -> Seen:
 def eks_leftovers(
     params: Mapping[str, t.Any], *, check: bool, say: Say, clock: Clock | None = None
 ) -> dict[str, t.Any]:
-    """Look for what is left of a cluster, remove what its controllers made if that is asked for, and wait for the rest.
+    """List the leftovers of a cluster, remove those that its controllers created if requested, wait for the others.
 
     Raises:
-        ConflictError: something is left, or could not be looked for, and `fail` is set.
+        ConflictError: something is left, or a kind could not be listed, and `fail` is set.
     """
     aws = Aws(region=params["region"], profile=params["profile"])
     account = _Account(aws, params, say, clock or Clock())
@@ -93,7 +93,7 @@ def eks_leftovers(
 
 
 class _Account(t.NamedTuple):
-    """One cluster's part of an account."""
+    """The resources of one cluster in an account."""
 
     aws: Aws
     params: Mapping[str, t.Any]
@@ -101,7 +101,7 @@ class _Account(t.NamedTuple):
     clock: Clock
 
     def look(self) -> Seen:
-        """Return what is there of what was asked for."""
+        """Return the leftovers of the requested kinds."""
         blocking, known = self.params["blocking"], set(self.params["known"])
         kinds = [kind for kind in KINDS if kind.blocking or not blocking]
         seen = look(self.aws, self.params["name"], kinds)
@@ -110,7 +110,7 @@ class _Account(t.NamedTuple):
         return Seen(found, seen.unknown)
 
     def remove(self, seen: Seen) -> list[str]:
-        """Remove what the cluster's controllers made, again and again until nothing stands in its way."""
+        """Remove what the cluster's controllers created. Retry while another resource must be removed first."""
         waiting = self._waiting()
         removed: list[str] = []
         while True:
@@ -137,7 +137,7 @@ class _Account(t.NamedTuple):
         return True
 
     def wait(self, seen: Seen) -> Seen:
-        """Look again until nothing is left or the time is up."""
+        """List again until nothing is left or the time-out expires."""
         if self.params["timeout"] is None:
             return seen
         waiting = self._waiting()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The arguments that every module which asks AWS takes; their documentation is the fragment `_aws`."""
+"""The arguments of every module that calls AWS. The documentation fragment `_aws` describes them."""
 
 from __future__ import annotations
 

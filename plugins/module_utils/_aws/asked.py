@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What is to be looked at: a cluster, and those that come with it in the same account and region."""
+"""The cluster to check, and the other clusters of the play in the same account and region."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsE
 
 
 class _Cluster(t.NamedTuple):
-    """A cluster that is to be made, and the steps that will run on it."""
+    """A planned cluster, and the steps that will run on it."""
 
     stack: Stack
     steps: tuple[StepNeeds, ...]
@@ -30,10 +30,10 @@ class _Cluster(t.NamedTuple):
 
 
 def asked(params: Mapping[str, t.Any]) -> Context:
-    """Return what the module's parameters ask for; of AWS only accounts are asked, where profiles differ.
+    """Return the context that the module's parameters describe. AWS is asked for accounts only where profiles differ.
 
     Raises:
-        InvalidInputError: variables or a pipeline are wrong in themselves.
+        InvalidInputError: variables or a pipeline are invalid.
     """
     mine = _read(params)
     given = params["variables"].get("region")
@@ -52,7 +52,7 @@ def _read(params: Mapping[str, t.Any]) -> _Cluster:
 
 
 def _others(params: Mapping[str, t.Any]) -> Iterator[_Cluster]:
-    """Yield those of the same account and region; one that is wrong in itself is refused where it is looked at."""
+    """Yield the clusters of the same account and region. Skip invalid ones: their own check refuses them."""
     region, mine = params["region"], params["profile"]
     account = functools.cache(lambda profile: Aws(region=region, profile=profile).identity()["Account"])
     for other in params["others"]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""S3 buckets that the stack refers to: there, reachable, in the right region."""
+"""S3 buckets that the stack refers to: each exists, is reachable and is in the right region."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Deni
 
 
 def buckets(context: Context) -> Iterator[Finding]:
-    """Tell of each bucket whether FSx, or a workload's identity, will find it where it is needed."""
+    """Check that each bucket exists in a region where FSx, or a workload's identity, can use it."""
     for name, wanted in _wanted(context).items():
         yield _bucket(context, name, of_fsx=[who for who in wanted if who.startswith("fsx ")], wanted=wanted)
 
 
 def _wanted(context: Context) -> dict[str, list[str]]:
-    """Return who asks for a bucket, by its name."""
+    """Return the users of each bucket, by bucket name."""
     wanted: dict[str, list[str]] = {}
     for entry in context.stack.lustre:
         for association, uri in entry.uris.items():

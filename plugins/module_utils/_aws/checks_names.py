@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Names that can be had only once: free, or the stack's own from an earlier run."""
+"""Names that must be unique: each is free, or belongs to this stack from an earlier run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tags = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """Things of one `kind`, in the plural: what the stack calls them, and the tags of one that is there."""
+    """Resources of one `kind` (plural): `of` returns their names in a stack, `find` the tags of an existing one."""
 
     kind: str
     of: Callable[[Stack], list[str]]
@@ -77,7 +77,7 @@ def _placement_groups(stack: Stack) -> list[str]:
     return [f"{stack.name}-{group.name}" for group in stack.groups if group.placement_group]
 
 
-# What `terraform/modules` give a name of their own; security groups, queues and the like may share theirs.
+# Resources of `terraform/modules` whose names must be unique. Names of security groups, queues, … need not be.
 NAMES = (
     Names(kind="clusters", of=lambda stack: [stack.name], find=_cluster),
     Names(kind="IAM roles", of=_roles, find=_role),
@@ -93,7 +93,7 @@ NAMES = (
 
 
 def taken(context: Context, names: Names) -> Iterator[Finding]:
-    """Tell whether the names of one kind are free or the stack's own."""
+    """Check that the names of one kind are free or belong to this stack."""
     wanted = names.of(context.stack)
     if not wanted:
         return

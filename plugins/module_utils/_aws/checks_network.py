@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Address ranges that must not overlap, and a VPC that is there already."""
+"""Address ranges that must not overlap, and an existing VPC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, E
 
 
 def ranges(context: Context) -> Iterator[Finding]:
-    """Tell whether the ranges of VPC, subnets and services are ranges, and fit together."""
+    """Check that the ranges of VPC, subnets and services are valid and do not conflict."""
     stack, name = context.stack, "address ranges"
     service = [stack.service_cidr] if stack.service_cidr else []
     cidrs = [*service] if stack.existing else [stack.cidr, *stack.subnet_cidrs, *service]
@@ -65,7 +65,7 @@ def _cidrs(vpc: Reply) -> list[str]:
 
 
 def neighbours(context: Context) -> Iterator[Finding]:
-    """Tell which other VPCs of the region could never be peered with the new one."""
+    """List the other VPCs of the region that cannot be peered with the new one."""
     stack = context.stack
     if stack.existing or _network(stack.cidr) is None:
         return
@@ -79,7 +79,7 @@ def neighbours(context: Context) -> Iterator[Finding]:
 
 
 def existing(context: Context) -> Iterator[Finding]:
-    """Tell whether the VPC that is to be used is there, with its subnets in their zones."""
+    """Check that the existing VPC is in the region, with its subnets in their zones."""
     wanted = context.stack.existing
     if wanted is None:
         return

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Nodes: what is offered where, EFA, reservations, and whether the pipelines fit."""
+"""Nodes: zones that offer the instance types, EFA, reservations, and capacity for the pipelines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import NodeGr
 
 
 def offerings(context: Context) -> Iterator[Finding]:
-    """Tell, for each node group, whether its instance type is offered in the zones it is asked for in."""
+    """Check, for each node group, that its zones offer its instance type."""
     for group in context.stack.groups:
         yield _offering(context, group)
     in_groups = {kind for group in context.stack.groups for kind in group.types}
@@ -33,7 +33,7 @@ _OTHER = "Choose one of those zones, or another type."
 
 def _offering(context: Context, group: NodeGroup) -> Finding:
     offered, name = context.facts.offered(), f"offer of {group.name}"
-    # A group with several types takes whichever is there.
+    # A group with several types needs only one of them in a zone.
     lacking = [zone for zone in group.zones if not any(zone in offered[kind] for kind in group.types)]
     kinds = " or ".join(group.types)
     if not lacking:
@@ -51,12 +51,12 @@ def _where(context: Context, kind: str) -> str:
 
 
 def efa(context: Context) -> Iterator[Finding]:
-    """Tell whether types have the EFA and the placement that groups ask for."""
+    """Check that instance types support the EFA and placement settings of their groups."""
     types = context.facts.types()
     for group in context.stack.groups:
         entry = types.get(group.types[0])
         if entry is None:
-            # That it is not offered is said by `offerings`.
+            # `offerings` reports types that are not offered.
             continue
         if group.efa:
             yield _efa(group, entry)
@@ -80,7 +80,7 @@ def _efa(group: NodeGroup, entry: Reply) -> Finding:
 
 
 def reservations(context: Context) -> Iterator[Finding]:
-    """Tell whether reservations are there, for that type and zone, and for how long."""
+    """Check that reservations exist, match the type and zone of their group, and have not ended."""
     for group in context.stack.groups:
         name = f"reservation of {group.name}"
         if group.reservation_group:
@@ -129,7 +129,7 @@ def _mismatches(context: Context, group: NodeGroup, entry: Reply) -> Iterator[st
 
 
 def pools(context: Context) -> Iterator[Finding]:
-    """Tell whether the nodes that the pipelines need can exist in this cluster."""
+    """Check that the cluster can have the nodes that the pipelines need."""
     stack = context.stack
     elastic = stack.karpenter or stack.auto_mode
     for kind, peak in sorted(peaks(context).items()):
@@ -147,6 +147,6 @@ _MORE = "Raise size.desired of a group of that type, or size.max where an autosc
 
 
 def _room(context: Context, group: NodeGroup) -> int:
-    """Return how many nodes of a group can come up: what it may have, and no more than is reserved for it."""
+    """Return how many nodes of a group can start: its maximum, limited by its reservation."""
     reserved = context.facts.reservations().get(group.reservation) if group.reservation else None
     return min(group.most, reserved.get("TotalInstanceCount", 0)) if reserved else group.most

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Who asks, and where: credentials, region, availability zones."""
+"""Credentials, region and availability zones."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Contex
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 
-# Zones in which EKS has no control plane, by the ID that is the same in every account.
+# IDs of the zones in which EKS has no control plane. A zone ID is the same in every account.
 # Source: Amazon EKS user guide, "Amazon EKS networking requirements for VPC and subnets".
 _WITHOUT_EKS = {"use1-az3", "usw1-az2", "cac1-az3"}
 
 
 def credentials(context: Context) -> Iterator[Finding]:
-    """Tell which identity asks."""
+    """Report the identity that AWS sees."""
     identity = context.aws.identity()
     yield ok("credentials", f"{identity['Arn']} in account {identity['Account']}")
 
 
 def region(context: Context) -> Iterator[Finding]:
-    """Tell whether there is such a region, and whether the account may use it."""
+    """Check that the region exists, and that it is enabled for the account."""
     aws, name = context.aws, "region"
     regions = aws.call("ec2", "describe_regions", region=aws.home, AllRegions=True)["Regions"]
     states = {entry["RegionName"]: entry.get("OptInStatus", "opt-in-not-required") for entry in regions}
@@ -37,7 +37,7 @@ def region(context: Context) -> Iterator[Finding]:
 
 
 def zones(context: Context) -> Iterator[Finding]:
-    """Tell whether the zones are in the region, work, and have EKS."""
+    """Check that the zones are in the region, are available and support EKS."""
     stack, name, there = context.stack, "zones", context.facts.zones()
     usable = sorted(zone for zone, entry in there.items() if entry.get("ZoneId") not in _WITHOUT_EKS)
     choose = f"Choose from {', '.join(usable)}."

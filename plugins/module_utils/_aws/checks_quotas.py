@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Quotas that count things, against what the stacks of a play take of them: a table."""
+"""Quotas on numbers of resources, compared with what the stacks of a play create."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Find
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import Stack
 
-# Numbers by what the quota is for each of: a zone, the VPC of a stack; `""` for the region as a whole.
+# Numbers by the scope of the quota: a zone, the VPC of a stack, or `""` for the whole region.
 Counts = Counter[str]
 _REGION = ""
-# Clusters that a line names; more would only make it longer.
+# Most clusters that one line names.
 _NAMED = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """A quota that counts things: how many a stack makes, and how many there are."""
+    """A quota on a number of resources: how many a stack creates, and how many exist."""
 
     service: str
     code: str
@@ -104,11 +104,11 @@ QUOTAS = (
 
 
 def counted(context: Context, quota: Quota) -> Iterator[Finding]:
-    """Tell whether what the stack makes of one thing fits into its quota, with what the play's others make of it."""
+    """Check that the quota holds what this stack and the other stacks of the play create."""
     mine = +quota.wanted(context.stack)
     if not mine or context.facts.made(context.stack.name):
         return
-    # What is there already is in use.
+    # What an existing stack created is counted as in use.
     missing = [other.stack for other in context.others if not context.facts.made(other.stack.name)]
     theirs = {stack.name: quota.wanted(stack) for stack in missing}
     limit, used = quota_limit(context.aws, quota.service, quota.code), quota.used(context)
@@ -130,7 +130,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def quota_limit(aws: Aws, service: str, code: str) -> float:
-    """Return the quota's value: the account's own, else AWS's default, which an account starts with."""
+    """Return the account's value of the quota, else the AWS default."""
     asked = {"ServiceCode": service, "QuotaCode": code}
     found = aws.find("NoSuchResourceException", "service-quotas", "get_service_quota", **asked)
     if found is None:
@@ -139,7 +139,7 @@ def quota_limit(aws: Aws, service: str, code: str) -> float:
 
 
 def request(context: Context, service: str, code: str, wanted: int) -> str:
-    """Return how to ask for a quota of so many."""
+    """Return the command that requests a quota of `wanted`."""
     profile = f" --profile {context.aws.profile}" if context.aws.profile else ""
     return (
         f"Ask for more ({code}): aws service-quotas request-service-quota-increase --service-code {service} "

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Quotas of vCPUs, by class of instance types, against the nodes of a play's stacks: at the start and at most."""
+"""vCPU quotas by class of instance types, compared with the first and the most nodes of a play's stacks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import ma
 
 
 class Class(t.NamedTuple):
-    """Instance types that share a quota of vCPUs: their leading letters, and the codes on demand and of spot.
+    """Instance types that share a vCPU quota: their leading letters, and the quota codes of on-demand and of spot.
 
-    No code: AWS documents no such quota.
+    An empty code: AWS documents no such quota.
     """
 
     name: str
@@ -43,19 +43,19 @@ CLASSES = (
     Class("HPC", frozenset(("hpc",)), "L-F7808C92"),
     Class("High Memory", frozenset("u"), "L-43DA4232"),
 )
-# Spot of P5 has a quota of its own, "All P5 Spot Instance Requests"; P6 is in none.
+# P5 spot has its own quota, "All P5 Spot Instance Requests"; P6 spot has none.
 _SPOT_OF_P = {"p5": "L-C4BD4855", "p6": ""}
 
 
 class Share(t.NamedTuple):
-    """Instances that count for one quota of vCPUs; without a code, for one of which AWS documents nothing."""
+    """A vCPU quota. An empty code: AWS documents no such quota."""
 
     code: str
     name: str
 
 
 def share(kind: str, market: str) -> Share | None:
-    """Return the quota that instances of a type count for; `None` when there is none."""
+    """Return the quota that limits instances of a type, or `None`."""
     if market == "capacity_block":
         return None
     letters = t.cast(re.Match[str], re.match(r"[a-z]*", kind))[0]
@@ -66,14 +66,14 @@ def share(kind: str, market: str) -> Share | None:
 
 
 class Need(t.NamedTuple):
-    """vCPUs at once (first nodes, and what a step of a pipeline needs), and at most."""
+    """vCPUs needed at once (first nodes, and nodes of a pipeline's step), and at most."""
 
     first: int
     most: int
 
 
 def vcpu_quotas(context: Context) -> Iterator[Finding]:
-    """Tell, for each class of instance types, whether its quota of vCPUs holds the nodes at the start and at most."""
+    """Check, for each class of instance types, that its vCPU quota holds the first and the most nodes."""
     used = _used(context)
     theirs = {other.stack.name: _wanted(other) for other in context.others}
     for quota, mine in sorted(_wanted(context).items()):
@@ -99,7 +99,7 @@ def _wanted(context: Context) -> dict[Share, Need]:
     types, peak = context.facts.types(), peaks(context)
     nodes: dict[tuple[str, str], tuple[int, int]] = {}
     for group in context.stack.groups:
-        # Reserved capacity counts since it was reserved. Of several types the largest is what may come.
+        # A reservation counts from the time it was created. Of several types the largest may start.
         kinds = [kind for kind in group.types if kind in types]
         if kinds and group.market != "reserved":
             key = (max(kinds, key=lambda kind: vcpus(types[kind])), group.market)
@@ -123,7 +123,7 @@ def _is_reserved(context: Context, kind: str) -> bool:
 
 
 def _used(context: Context) -> Counter[Share]:
-    """Return vCPUs in use by quota: instances of others than the play's clusters, and free reservations."""
+    """Return vCPUs in use by quota: instances outside the play's clusters, and unused reservations."""
     clusters = [one.stack.name for one in (context, *context.others)]
     states = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
     found = context.aws.pages("ec2", "describe_instances", "Reservations", Filters=states)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The Kubernetes version against the time that EKS supports it."""
+"""The support period of the Kubernetes version in EKS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Contex
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok, warn
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, CredentialsError, DeniedError
 
-# Days before the end of standard support from which on it is said.
+# A warning starts this long before the end of standard support.
 _SOON = timedelta(days=60)
 
 
@@ -24,7 +24,7 @@ class Support(t.NamedTuple):
     extended: date
 
 
-# For when EKS cannot be asked. Source: Amazon EKS user guide, "Amazon EKS Kubernetes release calendar".
+# Used when the EKS API does not answer. Source: Amazon EKS user guide, "Amazon EKS Kubernetes release calendar".
 TABLE_OF = date(2026, 11, 21)
 TABLE = {
     "1.32": Support(date(2026, 3, 23), date(2027, 3, 23)),
@@ -37,7 +37,7 @@ NAME = "Kubernetes version"
 
 
 def version(context: Context) -> Iterator[Finding]:
-    """Tell until when the version is supported, as EKS says or, where it cannot be asked, as of a dated table."""
+    """Report how long the version is supported, from the EKS API or else from the dated table."""
     try:
         yield _judge(context, support(context), "")
     except CredentialsError:
@@ -55,7 +55,7 @@ def version(context: Context) -> Iterator[Finding]:
 
 
 def support(context: Context) -> dict[str, Support]:
-    """Return the support of every version that EKS knows."""
+    """Return the support period of every version that EKS lists."""
     found = context.aws.pages("eks", "describe_cluster_versions", "clusterVersions", includeAll=True)
     return {
         entry["clusterVersion"]: Support(
@@ -90,6 +90,6 @@ def _number(name: str) -> tuple[int, ...]:
 
 
 def extended(context: Context) -> bool:
-    """Return whether the version is in extended support now, by the table: that is what the price follows."""
+    """Return whether the version is in extended support now, by the table. The price depends on it."""
     until = TABLE.get(context.stack.version)
     return until is not None and until.standard < context.now.date()

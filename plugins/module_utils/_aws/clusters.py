@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The EKS clusters that several identities see in several regions."""
+"""Find the EKS clusters of several profiles and regions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws,
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, InvalidInputError
 
 Cluster = dict[str, t.Any]
-# Places asked at once, and clusters described at once in each.
+# Places requested in parallel, and clusters described in parallel in each.
 _PLACES, _DESCRIBED = 16, 8
-# What a region answers in which the account is not enabled, and to keys nobody knows.
+# Error codes of a region that is not enabled for the account, and for unknown keys.
 _UNKNOWN = {"UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure"}
 
 
 class Place(t.NamedTuple):
-    """Where to look: a profile (`None`: the default credentials) and a region (`""`: the profile's own)."""
+    """A profile (`None`: the default credentials) and a region (`""`: the profile's own) to search."""
 
     profile: str | None
     region: str
 
 
 class Refused(t.NamedTuple):
-    """A place that could not be asked, and why."""
+    """A place that could not be searched, and the reason."""
 
     place: Place
     error: AwsError
@@ -41,14 +41,14 @@ class Refused(t.NamedTuple):
 
 
 class Found(t.NamedTuple):
-    """The clusters, in the order of places and names, and the places that could not be asked."""
+    """The clusters, in the order of places and names, and the places that could not be searched."""
 
     clusters: list[Cluster]
     refused: list[Refused]
 
 
 def find_clusters(places: Sequence[Place]) -> Found:
-    """Ask all places at once.
+    """Search all places in parallel.
 
     Each cluster is plain data: cluster_name, region, aws_profile, aws_account_id, cluster_arn, cluster_endpoint,
     cluster_version, cluster_platform_version, cluster_status, cluster_tags, cluster_vpc_id, cluster_auto_mode and
@@ -66,7 +66,7 @@ def find_clusters(places: Sequence[Place]) -> Found:
 
 
 def has_tags(cluster: Cluster, wanted: Mapping[str, t.Any]) -> bool:
-    """Return whether a cluster has every tag wanted; of a list one value is enough."""
+    """Return whether a cluster has every wanted tag. A list of values matches if one of them does."""
     tags = cluster["cluster_tags"]
     return all(
         key in tags and tags[key] in [str(one) for one in (value if isinstance(value, list) else [value])]
@@ -83,7 +83,7 @@ def _look(place: Place) -> list[Cluster] | Refused:
         aws = Aws(region=region, profile=place.profile)
         names = sorted(aws.pages("eks", "list_clusters", "clusters"))
         with ThreadPoolExecutor(_DESCRIBED) as pool:
-            # One that was deleted since it was listed is left out.
+            # Skip a cluster that was deleted after it was listed.
             described = pool.map(aws.cluster, names)
             return [_plain(cluster, place.profile, region) for cluster in described if cluster]
     except AwsError as error:
@@ -91,7 +91,7 @@ def _look(place: Place) -> list[Cluster] | Refused:
 
 
 def _plain(cluster: Mapping[str, t.Any], profile: str | None, region: str) -> Cluster:
-    """Return what later tasks ask for; absent parts of a cluster that is still being made are empty."""
+    """Return the fields that later tasks use. Fields that a cluster does not have yet are empty."""
     arn = cluster.get("arn") or ""
     return {
         "cluster_name": cluster["name"],

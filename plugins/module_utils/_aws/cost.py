@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the stack costs a month, at the fewest and at the most nodes."""
+"""The monthly cost of the stack, with the fewest and with the most nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_COUNTED = "traffic, logs, backups, keys, requests, taxes, and nodes that Kar
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One line of the estimate: so many units at least and at most, each at a price by the hour or by the month."""
+    """One line of the estimate: the least and most units, and the price of a unit per hour or per month."""
 
     item: str
     unit: t.Literal["hour", "GiB-month"]
@@ -31,7 +31,7 @@ class Line:
     price: Price | None
 
     def monthly(self, units: float) -> float | None:
-        """Return what `units` of it cost a month, in USD."""
+        """Return the cost of `units` in USD a month, or `None` when the price is unknown."""
         if self.price is None:
             return None
         return units * self.price.amount * (HOURS if self.unit == "hour" else 1)
@@ -53,13 +53,13 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The lines, what they sum up to, and what is known to be wrong with them."""
+    """The lines of the estimate, and the errors met while fetching prices."""
 
     lines: tuple[Line, ...]
     troubles: tuple[AwsError, ...]
 
     def total(self, *, most: bool) -> float:
-        """Return the sum of the lines with a price, in USD a month."""
+        """Return the sum of the lines that have a price, in USD a month."""
         return sum(line.monthly(line.most if most else line.least) or 0.0 for line in self.lines)
 
     def to_result(self) -> dict[str, t.Any]:
@@ -74,7 +74,7 @@ class Estimate:
         }
 
     def finding(self) -> Finding:
-        """Return the line of the table of checks."""
+        """Return the estimate as one line of the table of checks."""
         found = f"USD {self.total(most=False):,.0f} to {self.total(most=True):,.0f} a month, without {NOT_COUNTED}"
         unknown = [line.item for line in self.lines if line.price is None]
         remedies = [f"No price is known of {', '.join(unknown)}; they are not in the sum."] if unknown else []
@@ -89,7 +89,7 @@ class Estimate:
 
 
 def estimate(context: Context) -> Estimate:
-    """Return the estimate; where AWS does not give a price, a table of some date does."""
+    """Return the estimate. Prices that AWS does not return come from a dated table."""
     prices = Prices(context.aws)
     return Estimate(lines=tuple(_lines(context, prices)), troubles=tuple(prices.troubles.values()))
 
@@ -126,7 +126,7 @@ def _storage(stack: Stack, prices: Prices) -> Iterator[Line]:
     if most:
         yield Line(item="volumes of nodes", unit="GiB-month", least=least, most=most, price=prices.of(("gp3",)))
     if stack.efs:
-        # What will be stored is not known; the line tells the price of a GiB.
+        # The stored amount is unknown; the line shows the price of a GiB.
         yield Line(item="EFS, by use", unit="GiB-month", least=0, most=0, price=prices.of(("EFS",)))
     for entry in stack.lustre:
         key = ("Lustre", entry.deployment, str(entry.throughput or ""))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How many nodes of which instance type will be asked of EC2."""
+"""How many nodes of each instance type the pipelines request."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Repl
 
 
 class Peak(t.NamedTuple):
-    """The most nodes of a type that a step needs at once, and which step that is."""
+    """The most nodes of a type that one step needs at once, and the name of that step."""
 
     nodes: int
     step: str
 
 
 def peaks(context: Context) -> dict[str, Peak]:
-    """Return the peak of each instance type over all steps of the pipelines; one of them runs at a time."""
+    """Return the peak of each instance type over all steps of the pipelines. Only one step runs at a time."""
     found: dict[str, Peak] = {}
     facts = context.facts.types() if context.steps else {}
     for step in context.steps:
@@ -33,7 +33,7 @@ def peaks(context: Context) -> dict[str, Peak]:
 
 
 def _nodes(pods: Pods, kind: Reply | None) -> int:
-    """Return the nodes that these pods fill; one each where nothing is known of the type."""
+    """Return the number of nodes that these pods fill: one node a pod if the type is unknown."""
     if kind is None:
         return pods.count
     room = capacity(kind)
@@ -42,7 +42,7 @@ def _nodes(pods: Pods, kind: Reply | None) -> int:
 
 
 def capacity(kind: Reply) -> dict[str, float]:
-    """Return what a node of an instance type has, by Kubernetes' names, the kubelet's own share included.
+    """Return the resources of a node of an instance type by Kubernetes name, before the kubelet's reservation.
 
     Source: EC2 API reference, `InstanceTypeInfo`.
     """

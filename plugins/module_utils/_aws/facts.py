@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What several checks ask of AWS, asked once."""
+"""Answers of AWS that several checks share; each is requested once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksE
 
 
 class Facts:
-    """Answers of AWS about one region; whoever asks first fetches, the others wait for it."""
+    """Answers of AWS about one region. The first caller fetches an answer; concurrent callers wait for it."""
 
     def __init__(self, aws: Aws, types: Iterable[str]) -> None:
         self._aws = aws
@@ -39,7 +39,7 @@ class Facts:
         return answer.result()
 
     def zones(self) -> dict[str, Reply]:
-        """Return the region's availability zones by name; local zones and the like are none."""
+        """Return the region's availability zones by name, without local zones and other types of zone."""
 
         def ask() -> dict[str, Reply]:
             found = self._aws.call("ec2", "describe_availability_zones")["AvailabilityZones"]
@@ -52,7 +52,7 @@ class Facts:
         return t.cast(dict[str, Reply], self._once("zones", ask))
 
     def offered(self) -> dict[str, set[str]]:
-        """Return the zones that offer each of the instance types asked for."""
+        """Return the zones that offer each of the requested instance types."""
 
         def ask() -> dict[str, set[str]]:
             found = self._aws.pages(
@@ -70,11 +70,11 @@ class Facts:
         return t.cast(dict[str, set[str]], self._once("offered", ask))
 
     def types(self) -> dict[str, Reply]:
-        """Return what EC2 says of the instance types asked for; those that the region does not know are missing."""
+        """Return the EC2 descriptions of the requested instance types, without those that the region does not have."""
         return t.cast(dict[str, Reply], self._once("types", lambda: self.describe_types(self._types)))
 
     def describe_types(self, names: Iterable[str]) -> dict[str, Reply]:
-        """Return what EC2 says of instance types. A filter, because an unknown name fails the call otherwise."""
+        """Return the EC2 descriptions of instance types. A filter is used because an unknown name fails the call."""
         wanted = [{"Name": "instance-type", "Values": sorted(names)}]
         if not wanted[0]["Values"]:
             return {}
@@ -99,17 +99,17 @@ class Facts:
         return t.cast("Reply | None", self._once(f"cluster {name}", lambda: self._aws.cluster(name)))
 
     def made(self, name: str) -> bool:
-        """Return whether the stack's cluster is there already, so that what it counts for is in use."""
+        """Return whether the stack's cluster exists; quotas then count its resources as in use."""
         found = self.cluster(name)
         return found is not None and (found.get("tags") or {}).get(TAG) == name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a check works on.
+    """The input of a check.
 
-    `steps` are those of the chosen pipelines that ask for node types; `now` is in UTC; `others` are the clusters that
-    come with this one and are in the same account and region, and share its quotas.
+    `steps` are the steps of the chosen pipelines that request node types; `now` is in UTC; `others` are the clusters
+    of the play in the same account and region, which share its quotas.
     """
 
     aws: Aws

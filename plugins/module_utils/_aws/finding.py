@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a check says."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Level = t.Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One line of the table: what was looked at, what was found, and what to do about it (empty when nothing is)."""
+    """One line of the table: the name of the check, what it found, and what to do (empty: nothing)."""
 
     name: str
     level: Level
@@ -26,15 +26,15 @@ class Finding:
 
 
 def ok(name: str, found: str) -> Finding:
-    """Return the finding that all is well."""
+    """Return a passed check."""
     return Finding(name=name, level="ok", found=found)
 
 
 def warn(name: str, found: str, remedy: str) -> Finding:
-    """Return the finding that something is to be known, but keeps nobody from going on."""
+    """Return a warning, which does not stop the play."""
     return Finding(name=name, level="warn", found=found, remedy=remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Finding:
-    """Return the finding that applying the stack would fail, or would not do what is asked for."""
+    """Return a failure: applying the stack would fail, or would not create what the variables describe."""
     return Finding(name=name, level="fail", found=found, remedy=remedy)

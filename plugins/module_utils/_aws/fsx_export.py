@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Bring everything that is only in a cluster's Lustre file systems to S3, and see that it arrived."""
+"""Export a cluster's Lustre file systems to S3, and verify that every file was exported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fsx_export(params: Mapping[str, t.Any], *, check: bool, say: Say, clock: Clo
     """Export the Lustre file systems of a cluster, all at once.
 
     Raises:
-        ConflictError: files would be lost with a file system, or an export did not bring all of them to S3.
+        ConflictError: files would be lost with a file system, or an export did not write all of them to S3.
     """
     aws = Aws(region=params["region"], profile=params["profile"])
     systems = lustre.file_systems(aws, params["name"])
@@ -49,7 +49,7 @@ def fsx_export(params: Mapping[str, t.Any], *, check: bool, say: Say, clock: Clo
 
 
 def _problems(system: Lustre, *, discard: bool) -> Iterator[str]:
-    """Yield why the data of a file system cannot be brought to S3, each with the remedy."""
+    """Yield the reasons why a file system cannot be exported to S3, each with the remedy."""
     if system.lifecycle not in _USABLE and system.exported:
         why = f": {system.failure}" if system.failure else ""
         yield f"{system} is {system.lifecycle}{why}. Its files cannot be exported now; repair it, then run this again"
@@ -74,7 +74,7 @@ def _where(system: Lustre) -> str:
 
 
 class _Export(t.NamedTuple):
-    """The way of one run's exports."""
+    """The exports of one run."""
 
     aws: Aws
     say: Say
@@ -82,7 +82,7 @@ class _Export(t.NamedTuple):
     timeout: float
 
     def export(self, system: Lustre) -> dict[str, t.Any]:
-        """Export one file system, or follow the export of an interrupted run; return task and number of files."""
+        """Export one file system, or follow the export that an interrupted run started. Return task and file count."""
         waiting = Waiting(self.say, self.clock, self.timeout)
         task = lustre.running_export(self.aws, system)
         verb = "follows the export" if task else "exports"
@@ -121,7 +121,7 @@ class _Export(t.NamedTuple):
         )
 
     def _drain(self, system: Lustre, waiting: Waiting) -> None:
-        """Wait until changes that are exported by themselves, deletions too, have all been."""
+        """Wait until the automatic export of changes and deletions is complete."""
         while (age := self._age(system)) > 0:
             if waiting.over:
                 raise ConflictError(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A kind of resource that a cluster may leave behind: how it is found, and how it is removed."""
+"""A kind of resource that a cluster may leave behind: how to find and how to remove it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 
 
 class Found(t.NamedTuple):
-    """One resource as AWS describes it; `tags` tell whose it is, unless its name does already."""
+    """One resource as AWS describes it. `tags` identify its owner, unless its name does."""
 
     identifier: str
     tags: dict[str, str]
@@ -28,7 +28,7 @@ class Found(t.NamedTuple):
 class Kind:
     """One kind of resource.
 
-    `blocking`: a network cannot be removed while there is one. `operation` of `service` removes one, named by
+    `blocking`: the network cannot be removed while one exists. `operation` of `service` removes one, named by
     `argument` (a list when its name is a plural).
     """
 
@@ -40,11 +40,11 @@ class Kind:
     blocking: bool = False
 
     def arguments(self, identifier: str) -> dict[str, t.Any]:
-        """Return the arguments of the call that removes it."""
+        """Return the arguments of the call that removes `identifier`."""
         return {self.argument: [identifier] if self.argument.endswith("s") else identifier}
 
     def command(self, aws: Aws, identifier: str) -> str:
-        """Return the command line that removes it."""
+        """Return the command line that removes `identifier`."""
         option = re.sub(r"(?<!^)(?=[A-Z])", "-", self.argument).lower()
         words = [
             "aws",
@@ -60,7 +60,7 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """One resource that is still there. `maker`: the stack, or something inside the cluster."""
+    """One remaining resource. `maker`: the stack, or a controller inside the cluster."""
 
     kind: Kind
     identifier: str
@@ -79,7 +79,7 @@ class Leftover:
 
 
 def leftovers(kind: Kind, aws: Aws, cluster: str) -> list[Leftover]:
-    """Return what is left of one kind."""
+    """Return the leftovers of one kind."""
     found = ((entry, "stack" if entry.certain else maker(entry.tags, cluster)) for entry in kind.find(aws, cluster))
     return [
         Leftover(
@@ -96,7 +96,7 @@ def leftovers(kind: Kind, aws: Aws, cluster: str) -> list[Leftover]:
 
 
 def everything(aws: Aws, service: str, operation: str, key: str, **arguments: t.Any) -> list[t.Any]:
-    """Return all entries of an answer, whether boto3 has a paginator for it or the answer comes whole."""
+    """Return all entries of a list operation, with boto3's paginator if it has one."""
     if aws.client(service).can_paginate(operation):
         return aws.pages(service, operation, key, **arguments)
     return t.cast("list[t.Any]", aws.call(service, operation, **arguments).get(key) or [])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a cluster may leave behind in EC2. Source: Amazon EC2 API reference, the Describe actions of each kind."""
+"""Leftovers of a cluster in EC2. Source: Amazon EC2 API reference, the Describe actions of each kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Fou
 from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tag_keys, tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 
-# Resources that are gone are shown for an hour or so.
+# EC2 lists removed resources for about an hour.
 _GONE = {"terminated", "deleted"}
 Entries = Callable[[list[Reply]], list[Reply]]
 
@@ -26,7 +26,7 @@ def _instances(reservations: list[Reply]) -> list[Reply]:
 
 
 def _free(interfaces: list[Reply]) -> list[Reply]:
-    """Return the network interfaces that nobody has: others go with their instance or service."""
+    """Return the network interfaces that are not attached. Attached ones are removed with their instance or service."""
     return [interface for interface in interfaces if interface["Status"] == "available"]
 
 
@@ -42,7 +42,7 @@ def _kind(
 ) -> Kind:
     """Return a kind that is `described` by (operation, key) and `removed` by (operation, argument).
 
-    `identifier` is an entry's own word for the argument, where it differs.
+    `identifier` is the entry's field for the argument, where its name differs.
     """
     (operation, key), (remove, argument) = described, removed
     own = identifier or argument

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a cluster may leave behind outside of EC2. Source: each service's API reference."""
+"""Leftovers of a cluster outside of EC2. Source: each service's API reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import ta
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws
 
 Find = Callable[[Aws, str], Iterator[Found]]
-# How many load balancers may be asked for their tags at once.
+# Most load balancers in one request for tags.
 _AT_ONCE = 20
 
 
@@ -24,7 +24,7 @@ def _cluster(aws: Aws, cluster: str) -> Iterator[Found]:
 
 
 def _tagged(service: str, operation: str, key: str, identifier: str, state: str = "") -> Find:
-    """Return how to find what comes with its tags."""
+    """Return the search for resources whose list includes their tags."""
 
     def find(aws: Aws, _: str) -> Iterator[Found]:
         for entry in everything(aws, service, operation, key):
@@ -34,7 +34,7 @@ def _tagged(service: str, operation: str, key: str, identifier: str, state: str 
 
 
 def _balanced(service: str, operation: str, key: str, identifier: str, asked: str) -> Find:
-    """Return how to find what Elastic Load Balancing tells the tags of when it is asked again, for `asked`."""
+    """Return the search for resources of Elastic Load Balancing, whose tags a second request by `asked` returns."""
 
     def find(aws: Aws, _: str) -> Iterator[Found]:
         names = [entry[identifier] for entry in everything(aws, service, operation, key)]
@@ -47,7 +47,7 @@ def _balanced(service: str, operation: str, key: str, identifier: str, asked: st
 
 
 def _by_name(service: str, operation: str, key: str, identifier: str, *names: str, prefix: str = "") -> Find:
-    """Return how to find what its name alone makes the cluster's; `prefix` is the argument that narrows the list."""
+    """Return the search for resources that their name identifies; `prefix` is the argument that filters the list."""
 
     def find(aws: Aws, cluster: str) -> Iterator[Found]:
         for name in (template.format(cluster) for template in names):
@@ -59,10 +59,10 @@ def _by_name(service: str, operation: str, key: str, identifier: str, *names: st
 
 
 class _Asked(t.NamedTuple):
-    """Resources that tell their tags one by one: `tags` has the operation, its argument and the entry's part for it.
+    """Resources whose tags need one request each: `tags` is the operation, its argument and the entry's field for it.
 
-    Only those whose identifier begins with `begins` are asked, `{}` being the cluster's name; where the service can
-    narrow the list down by that itself, `prefix` is the argument.
+    Only identifiers that begin with `begins` are requested; `{}` stands for the cluster's name. `prefix` is the
+    argument by which the service filters the list itself, if it can.
     """
 
     service: str
@@ -74,12 +74,12 @@ class _Asked(t.NamedTuple):
     prefix: str = ""
 
     def find(self, aws: Aws, cluster: str) -> Iterator[Found]:
-        """Yield them with their tags."""
+        """Yield the resources with their tags."""
         operation, argument, part = self.tags
         begins = self.begins.format(cluster)
         narrowed = {self.prefix: begins} if self.prefix else {}
         for entry in everything(aws, self.service, self.operation, self.key, **narrowed):
-            # A queue is listed by its address alone.
+            # Queues are listed as plain URLs.
             values = entry if isinstance(entry, dict) else {self.identifier: entry}
             if self.prefix or values[self.identifier].startswith(begins):
                 asked = values[part].removesuffix(":*")
@@ -170,7 +170,7 @@ _BALANCERS = (
         _balanced("elbv2", "describe_target_groups", "TargetGroups", "TargetGroupArn", "ResourceArns"),
     ),
 )
-# In the order in which they can be removed: these before EC2's own, the others at any time.
+# In the order of removal: these before EC2's, the others at any time.
 BEFORE_EC2 = (*_CLUSTER, *_BALANCERS)
 OTHERS = (
     _kind(

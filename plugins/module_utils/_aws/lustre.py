@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""FSx for Lustre file systems as far as their data in S3 is concerned.
+"""FSx for Lustre file systems and their data repositories in S3.
 
 Source: Amazon FSx API reference, DescribeFileSystems, DescribeDataRepositoryAssociations, CreateDataRepositoryTask,
 DescribeDataRepositoryTasks; FSx for Lustre user guide, "Amazon FSx for Lustre metrics and dimensions".
@@ -17,16 +17,16 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import ta
 from ansible_collections.mlops.eks.plugins.module_utils._aws.session import Aws, Reply
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG
 
-# A task of ours has this tag: after an interruption it is followed, not started again.
+# The tag of our tasks: after an interruption a running one is followed, not started again.
 PURPOSE = {"Key": "mlops.eks/purpose", "Value": "export"}
 REPORTS = "mlops-eks-export"
-# Seconds in which every metric of FSx has come at least once.
+# Seconds within which FSx publishes every metric at least once.
 _METRIC_WINDOW = 300
 
 
 @dataclass(frozen=True, kw_only=True)
 class Association:
-    """A directory that S3 shows. `exports`: whether changes in it are to go to S3 at all."""
+    """A directory that is linked to S3. `exports`: whether changes in it are exported."""
 
     identifier: str
     path: str
@@ -48,7 +48,7 @@ class Lustre:
 
     @property
     def exported(self) -> list[Association]:
-        """The associations whose changes go to S3."""
+        """The associations whose changes are exported."""
         return [entry for entry in self.associations if entry.exports]
 
     @property
@@ -61,7 +61,7 @@ class Lustre:
 
 
 def pages(aws: Aws, operation: str, key: str, **arguments: t.Any) -> list[Reply]:
-    """Return all entries of an answer for which boto3 has no paginator."""
+    """Return all entries of an operation for which boto3 has no paginator."""
     found: list[Reply] = []
     token: dict[str, str] = {}
     while True:
@@ -73,7 +73,7 @@ def pages(aws: Aws, operation: str, key: str, **arguments: t.Any) -> list[Reply]
 
 
 def file_systems(aws: Aws, cluster: str) -> list[Lustre]:
-    """Return the file systems of a cluster that are there to stay."""
+    """Return the Lustre file systems of a cluster that are not being deleted."""
     described = aws.pages("fsx", "describe_file_systems", "FileSystems")
     ours = [entry for entry in described if entry["FileSystemType"] == "LUSTRE" and tags_of(entry).get(TAG) == cluster]
     return [_lustre(aws, entry) for entry in ours if entry["Lifecycle"] != "DELETING"]
@@ -105,18 +105,18 @@ def _association(entry: Reply) -> Association:
 
 
 def failure(entry: Reply) -> str:
-    """Return why something is as it is, where FSx tells."""
+    """Return the failure message of FSx, or an empty text."""
     return str((entry.get("FailureDetails") or {}).get("Message") or "").rstrip(".")
 
 
 def task(aws: Aws, identifier: str) -> Reply:
-    """Return a task as it is now."""
+    """Return the current state of a task."""
     found = aws.call("fsx", "describe_data_repository_tasks", TaskIds=[identifier])["DataRepositoryTasks"]
     return t.cast(Reply, found[0])
 
 
 def running_export(aws: Aws, system: Lustre) -> Reply | None:
-    """Return the export of ours that an interrupted run left behind, if it still runs."""
+    """Return our export that an interrupted run started, if it still runs."""
     asked = [
         {"Name": "file-system-id", "Values": [system.identifier]},
         {"Name": "task-lifecycle", "Values": ["PENDING", "EXECUTING"]},
@@ -127,7 +127,7 @@ def running_export(aws: Aws, system: Lustre) -> Reply | None:
 
 
 def start_export(aws: Aws, system: Lustre) -> Reply:
-    """Let FSx export everything that is newer than what is in S3, and list the files for which that fails."""
+    """Start the export of all files that are newer than in S3, with a report of the files that fail."""
     # Paths are relative to the mount point; none means everything.
     paths: dict[str, t.Any] = {} if system.whole else {"Paths": [entry.path.strip("/") for entry in system.exported]}
     report = {"Enabled": True, "Path": reports(system), "Format": "REPORT_CSV_20191124", "Scope": "FAILED_FILES_ONLY"}
@@ -144,12 +144,12 @@ def start_export(aws: Aws, system: Lustre) -> Reply:
 
 
 def reports(system: Lustre) -> str:
-    """Return where reports of failed files go: beside what is exported."""
+    """Return the S3 path of the reports of failed files."""
     return f"{system.exported[0].uri.rstrip('/')}/{REPORTS}"
 
 
 def oldest_queued(aws: Aws, system: Lustre, now: float) -> float:
-    """Return the age in seconds of the oldest change that still waits to be exported by itself, 0 for none."""
+    """Return the age in seconds of the oldest change that waits for its automatic export, 0 for none."""
     end = datetime.fromtimestamp(now, UTC)
     answer = aws.call(
         "cloudwatch",

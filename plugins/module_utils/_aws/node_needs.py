@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which nodes a pipeline needs, as far as its recipes name them by `node_type`."""
+"""The nodes that a pipeline needs, from the `node_type` keys of its recipes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import So
 
 @dataclass(frozen=True, kw_only=True)
 class Pods:
-    """Equal pods for nodes of one instance type; `resources` are those of one pod, in their base units."""
+    """Equal pods for nodes of one instance type. `resources` are those of one pod, in base units."""
 
     node_type: str
     count: int
@@ -29,14 +29,14 @@ class Pods:
 
 @dataclass(frozen=True, kw_only=True)
 class StepNeeds:
-    """All pods that run while a step of a pipeline does, servers that earlier steps left included."""
+    """All pods that run during a step of a pipeline, including servers that earlier steps started."""
 
     name: str
     pods: tuple[Pods, ...]
 
 
 def step_needs(pipeline: str) -> list[StepNeeds]:
-    """Return what each step of the pipeline in that directory needs, where it needs anything.
+    """Return the needs of each step of the pipeline in that directory, without steps that need no nodes.
 
     Raises:
         InvalidInputError: with file, line and key of the first mistake.
@@ -62,7 +62,7 @@ def _values(step: Step, chart: Chart) -> Values:
 
 
 def _pods(values: Values) -> Iterator[Pods]:
-    """Yield the pods of every `resources` that names a node type, wherever it stands."""
+    """Yield the pods of every `resources` mapping that names a node type, at any depth."""
     replicas = ((values.get("server") or {}).get("autoscaling") or {}).get("maxReplicas")
     for where in _mappings(values):
         resources = where.get("resources")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""All checks before a stack is applied: who may ask first, then everything at once."""
+"""All checks before a stack is applied: credentials and region first, then all others in parallel."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import check
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 
-# Requests under way at once; more would only meet the rate limits of EC2.
+# Checks in parallel; more would exceed the rate limits of EC2.
 _WORKERS = 8
 Say = Callable[[str], None]
 
 
 class Check(t.NamedTuple):
-    """A check: what a line about its own failure is called, and how it is made."""
+    """A check: its function, and the name of the line that reports an error of the check itself."""
 
     name: str
     run: Callable[[Context], Iterator[Finding]]
 
 
-# Whatever fails here makes all others fail as well, for the same reason.
+# A failure here makes all other checks fail for the same reason.
 FIRST = (Check("credentials", checks_place.credentials), Check("region", checks_place.region))
 CHECKS = (
     Check("zones", checks_place.zones),
@@ -70,11 +70,11 @@ CHECKS = (
 @redacted
 @checked("eks_preflight")
 def preflight(params: Mapping[str, t.Any], *, say: Say = lambda _: None) -> dict[str, t.Any]:
-    """Make all checks and return the findings, the estimate, and both as lines of text.
+    """Run all checks and return the findings, the estimate, and both as lines of text.
 
     Raises:
-        InvalidInputError: variables or a pipeline are wrong in themselves; or a check failed, and `fail` is set. Its
-            details are the findings that failed, as Ansible prints all there is of a failure.
+        InvalidInputError: variables or a pipeline are invalid; or a check failed, and `fail` is set. Its details
+            are the failed findings, because Ansible prints all details of a failure.
     """
     context = asked(params)
     findings, cost = _check(context)
@@ -117,7 +117,7 @@ def _check(context: Context) -> tuple[list[Finding], Estimate | None]:
 
 
 def _made(check: Check, context: Context) -> list[Finding]:
-    """Return what a check finds; that it could not be made is a finding too."""
+    """Return the findings of a check. An error of the check itself is a finding too."""
     findings: list[Finding] = []
     try:
         findings.extend(check.run(context))

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Prices for when the Pricing API cannot be asked: list prices of us-east-1 in USD, each table with date and source.
+"""Fallback for the Pricing API: list prices of us-east-1 in USD, each table with date and source.
 
-A Python file, because Ansible sends nothing else of `module_utils` to another machine. What is not here has no known
-price and is said to have none.
+This is a Python file because Ansible copies only Python files of `module_utils` to another machine. An item that is
+not in a table has no known price.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TABLES = (
         "AWS Price List Bulk API: AmazonEKS of 2026-09-18, AmazonVPC of 2026-09-17, AmazonEC2 of 2026-09-24",
         {
             ("control plane",): 0.10,
-            # On top of the control plane.
+            # In addition to the control plane.
             ("extended support",): 0.50,
             ("NAT gateway",): 0.045,
             ("VPC endpoint",): 0.01,
@@ -44,7 +44,7 @@ TABLES = (
             ("Lustre", "PERSISTENT_2", "125"): 0.145,
         },
     ),
-    # On-demand prices that Karpenter brings along for the same purpose.
+    # On-demand prices from Karpenter's own fallback table.
     Table(
         date(2026, 1, 19),
         "karpenter-provider-aws, pkg/providers/pricing/zz_generated.pricing_aws.go",

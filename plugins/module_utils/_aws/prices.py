@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Unit prices: from the Pricing API, of spot from EC2, else from the shipped table, always with source and date."""
+"""Unit prices with source and date: from the Pricing API, for spot from EC2, else from the shipped table."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _API = {"aws": "us-east-1", "aws-cn": "cn-northwest-1"}
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """USD per unit, an hour or a GiB and month."""
+    """USD per unit: per hour, or per GiB and month."""
 
     amount: float
     source: str
 
 
 class Query(t.NamedTuple):
-    """How the Pricing API is asked: service, filters, and the usage type without its region's prefix."""
+    """A request to the Pricing API: service, filters, and the usage type without its region prefix."""
 
     service: str
     filters: dict[str, str]
@@ -55,7 +55,7 @@ _ON_DEMAND = {
 
 
 class Prices:
-    """Prices in one region. Where AWS does not answer once, it is not asked again; `troubles` says why, by service."""
+    """Prices in one region. A service that fails once is not called again; `troubles` has the error of each."""
 
     def __init__(self, aws: Aws) -> None:
         self._aws = aws
@@ -66,7 +66,7 @@ class Prices:
         return self._asked(key) or self._shipped(key)
 
     def spot(self, kind: str, zones: tuple[str, ...], now: datetime) -> Price | None:
-        """Return the highest price of spot in these zones now."""
+        """Return the current highest spot price in these zones."""
         wanted = {"InstanceTypes": [kind], "ProductDescriptions": ["Linux/UNIX"], "StartTime": now}
         found = self._ask("ec2", "describe_spot_price_history", "SpotPriceHistory", None, wanted)
         amounts = [float(entry["SpotPrice"]) for entry in found if entry["AvailabilityZone"] in zones]
@@ -117,19 +117,19 @@ def _query(key: Key) -> Query | None:
 
 
 def _is_usage(product: Reply, usage: str) -> bool:
-    """Return whether a product is of that usage type: those of other regions than the first have a prefix."""
+    """Return whether a product has that usage type. In regions other than the first, usage types have a prefix."""
     found = product["product"].get("attributes", {}).get("usagetype", "")
     return re.fullmatch(rf"([A-Z0-9]+-)?{usage}", found) is not None
 
 
 def _only(products: list[Reply]) -> Price | None:
-    """Return the price that all products agree on; of two different ones nobody knows which will be billed."""
+    """Return the price if all products have the same, else `None`: it is unknown which one AWS bills."""
     found = {
         (float(dimension["pricePerUnit"]["USD"]), product.get("publicationDate", "")[:10])
         for product in products
         for term in product.get("terms", {}).get("OnDemand", {}).values()
         for dimension in term["priceDimensions"].values()
-        # The first tier is what a cluster uses.
+        # A cluster stays in the first tier.
         if dimension.get("beginRange", "0") == "0" and "USD" in dimension["pricePerUnit"]
     }
     if len({amount for amount, _ in found}) != 1:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""AWS asked by name. boto3 is used here and nowhere else; its errors become one line each."""
+"""Calls to AWS. Only this module uses boto3; each of its errors becomes one line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did
 
 Reply = dict[str, t.Any]
 
-# The region that answers for the account as a whole: it is enabled in every account of its partition.
+# The region for account-wide requests: it is enabled in every account of its partition.
 _HOMES = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
-# Codes that say nothing of the request, only of who asks. Source: "Common errors" of the services' API references.
+# Codes that reject the credentials, not the request. Source: "Common errors" of the services' API references.
 _STALE = {
     "AuthFailure",
     "ExpiredToken",
@@ -36,23 +36,23 @@ _STALE = {
 }
 _DENIED = {"403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "UnauthorizedOperation"}
 _ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:\w+)")
-# Calls whose IAM action has another name.
+# Calls whose IAM action has a different name.
 _ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
 
 
 class Aws:
-    """One identity in one region; safe to use by several threads.
+    """One identity in one region; thread-safe.
 
-    `AWS_ENDPOINT_URL` and the rest of the AWS environment count as they do for the AWS command line.
+    `AWS_ENDPOINT_URL` and the other AWS environment variables work as in the AWS command line.
     """
 
     def __init__(self, *, region: str, profile: str | None = None) -> None:
-        """Find the profile; nothing is asked of AWS yet.
+        """Load the profile, without a request to AWS.
 
         Raises:
             MissingToolError: boto3 is not installed.
             CredentialsError: there is no such profile, or its settings are broken.
-            AwsError: `region` is called like no region.
+            AwsError: `region` does not have the form of a region name.
         """
         self.region, self.profile = region, profile
         self._lock = threading.Lock()
@@ -67,11 +67,11 @@ class Aws:
 
     @property
     def home(self) -> str:
-        """The region that answers for the account as a whole."""
+        """The region for account-wide requests."""
         return _HOMES.get(self.partition, self.region)
 
     def client(self, service: str, region: str | None = None) -> t.Any:
-        """Return boto3's client of `service`; making one is slow and not safe in threads, so each is made once."""
+        """Return boto3's client of `service`. Creation is slow and not thread-safe, so each client is created once."""
         where = region or self.region
         with self._lock:
             if (service, where) not in self._clients:
@@ -82,12 +82,12 @@ class Aws:
             return self._clients[service, where]
 
     def call(self, service: str, operation: str, *, region: str | None = None, **arguments: t.Any) -> Reply:
-        """Return what AWS answers.
+        """Return the answer of one API call.
 
         Raises:
             CredentialsError: there are no credentials, or they have expired.
             DeniedError: the identity lacks the IAM action.
-            AwsError: anything else; `details["code"]` is AWS's own word for it.
+            AwsError: any other error; `details["code"]` is the error code of AWS.
         """
         where = f"{service} {operation} in {region or self.region}"
         try:
@@ -96,7 +96,7 @@ class Aws:
             raise explain(error, where, self.profile) from error
 
     def find(self, absent: str, service: str, operation: str, **arguments: t.Any) -> Reply | None:
-        """Return what AWS answers, `None` to the code `absent`: there is no such thing; errors as in `call`."""
+        """Return the answer of one API call, or `None` for the error code `absent`; other errors as in `call`."""
         try:
             return self.call(service, operation, **arguments)
         except AwsError as error:
@@ -105,11 +105,11 @@ class Aws:
             raise
 
     def identity(self) -> Reply:
-        """Return as whom AWS knows us, by `Arn` and `Account`; errors as in `call`."""
+        """Return the caller's identity, with `Arn` and `Account`; errors as in `call`."""
         return self.call("sts", "get_caller_identity", region=self.home)
 
     def cluster(self, name: str) -> Reply | None:
-        """Return the EKS cluster of that name, or `None` when there is none; errors as in `call`."""
+        """Return the EKS cluster of that name, or `None`; errors as in `call`."""
         found = self.find("ResourceNotFoundException", "eks", "describe_cluster", name=name)
         return found and t.cast(Reply, found["cluster"])
 
@@ -126,7 +126,7 @@ class Aws:
 
 
 def own_region(profile: str | None) -> str:
-    """Return the region of a profile, or of the environment; `""` when it has none.
+    """Return the region of a profile or of the environment, or `""`.
 
     Raises:
         MissingToolError: boto3 is not installed.
@@ -139,7 +139,7 @@ def own_region(profile: str | None) -> str:
 
 
 def explain(error: Exception, where: str, profile: str | None) -> EksError:
-    """Return the error of our own tree for one of botocore's."""
+    """Convert an error of botocore to one of this collection."""
     if isinstance(error, botocore.exceptions.ClientError):
         return _refused(error, where, profile)
     said = " ".join(str(error).split())
@@ -169,7 +169,7 @@ def _refused(error: t.Any, where: str, profile: str | None) -> EksError:
 
 
 def _action(error: t.Any, where: str, said: str) -> str:
-    """Return the IAM action that was lacking: as AWS names it, else as the call is called."""
+    """Return the missing IAM action: from the message of AWS, else derived from the name of the call."""
     named = _ACTION.search(said)
     prefix = {"efs": "elasticfilesystem", "service-quotas": "servicequotas"}.get(where.split()[0], where.split()[0])
     asked = f"{prefix}:{error.operation_name}"

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The variables of the stack as Terraform declares them, so that a misspelt one is found.
+"""The variables of the stack as Terraform declares them, to find misspelt ones.
 
-Terraform drops an attribute that it does not know without a word, and only warns of such a variable. A contract test
-holds that the names here are those of `terraform/stacks/cluster`; values are for Terraform to judge.
+Terraform silently drops an unknown attribute, and only warns of an unknown variable. A contract test compares the
+names with `terraform/stacks/cluster`. Terraform validates the values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did
 
 TEXT, NUMBER, FLAG = "a text", "a number", "true or false"
 TEXTS: list[t.Any] = [TEXT]
-# A mapping from names of the user's choice.
+# A mapping whose keys the user chooses.
 ANY = "*"
 _TYPES: dict[str, tuple[type, ...]] = {TEXT: (str,), NUMBER: (int, float), FLAG: (bool,)}
 
@@ -134,10 +134,10 @@ STACK: dict[str, t.Any] = {
 
 
 def check(variables: Mapping[str, t.Any]) -> None:
-    """Refuse variables that the stack does not have, or that are of another type.
+    """Refuse variables that the stack does not have, or that have the wrong type.
 
     Raises:
-        InvalidInputError: each mistake with its key, what was found and what is known instead.
+        InvalidInputError: each mistake with its key, what was found and the known keys or types.
     """
     if problems := list(_problems(variables, STACK, "variables")):
         raise InvalidInputError("; ".join(problems), problems=problems)

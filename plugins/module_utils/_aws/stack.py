@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the stack `terraform/stacks/cluster` will ask of AWS, read from its variables.
+"""What the stack `terraform/stacks/cluster` creates in AWS, read from its variables.
 
 Defaults are those of the Terraform modules; a contract test compares them.
 """
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 
 Given = Mapping[str, t.Any]
 
-# What says whose a thing is: every resource of a stack has it, with the cluster's name.
+# The ownership tag: every resource of a stack has it, with the cluster's name as value.
 TAG = "mlops.eks/cluster"
 DEFAULTS: dict[str, dict[str, t.Any]] = {
     "network": {"cidr": "192.168.0.0/16", "nat_gateways": "single"},
@@ -42,8 +42,8 @@ _LOWEST_THROUGHPUT = {"PERSISTENT_1": 50, "PERSISTENT_2": 125}
 class NodeGroup:
     """Nodes of one kind.
 
-    `types` in the order of preference; `market` is on_demand, spot, reserved or capacity_block; `first` nodes are there
-    at once, from `least` to `most` with an autoscaler; without one these three are the same. `volume` in GiB.
+    `types` are in the order of preference; `market` is on_demand, spot, reserved or capacity_block. The group starts
+    with `first` nodes; an autoscaler keeps it between `least` and `most`, else the three are equal. `volume` in GiB.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Lustre:
 
 @dataclass(frozen=True, kw_only=True)
 class Existing:
-    """A VPC that is there, and its subnets by zone."""
+    """An existing VPC, and its subnets by zone."""
 
     vpc: str
     private: dict[str, str]
@@ -100,17 +100,17 @@ class Stack:
     auto_mode: bool
     efs: bool
     lustre: tuple[Lustre, ...]
-    # Bucket names by the pod identity that asks for them.
+    # Bucket names by the pod identity that uses them.
     buckets: dict[str, tuple[str, ...]]
     repositories: tuple[str, ...]
     logs: bool
 
 
 def read(variables: Given) -> Stack:
-    """Return what the variables ask for.
+    """Return the stack that the variables describe.
 
     Raises:
-        InvalidInputError: a variable that the stack does not have, of another type, or lacking.
+        InvalidInputError: a variable is unknown, missing or has the wrong type.
     """
     check(variables)
     if not variables.get("name"):
@@ -148,7 +148,7 @@ def _part(given: Given, key: str) -> Given:
 
 
 def _of(given: Given, module: str, key: str) -> t.Any:
-    """Return what is given under `key`, else the module's default; a mapping is completed."""
+    """Return the given value of `key`, else the module's default. A mapping is merged into its defaults."""
     default, value = DEFAULTS[module][key], given.get(key)
     if isinstance(default, dict):
         return {**default, **{name: entry for name, entry in (value or {}).items() if entry is not None}}
@@ -203,7 +203,7 @@ def _accelerators(name: str, given: Given, zones: tuple[str, ...], *, scaled: bo
 
 
 def _sizes(given: Given, module: str, *, scaled: bool, lowest: int = 0) -> dict[str, t.Any]:
-    """Return how many nodes there are: `scaled` by an autoscaler, else as many as were asked for, at least `lowest`."""
+    """Return the sizes of a node group: as given if `scaled` by an autoscaler, else all equal to the desired size."""
     size = _of(given, module, "size")
     first = int(size.get("desired", max(size["min"], lowest)))
     return {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The bucket in which Terraform keeps states: whether it is there, whoever's it is."""
+"""The S3 bucket of Terraform states: whether it exists, in any account."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HEADER = "x-amz-bucket-region"
 
 
 def region_of(aws: Aws, bucket: str) -> str | None:
-    """Return the region of a bucket, `None` when there is none of that name.
+    """Return the region of a bucket, or `None` when no such bucket exists.
 
     Raises:
-        DeniedError: it is there, and the identity may not see more.
-        AwsError: anything else.
+        DeniedError: the bucket exists, and the identity may not access it.
+        AwsError: any other error.
     """
     reply = aws.find("404", "s3", "head_bucket", Bucket=bucket)
     if reply is None:
@@ -31,16 +31,16 @@ def region_of(aws: Aws, bucket: str) -> str | None:
 @redacted
 @checked("state_bucket_info")
 def state_bucket_info(params: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Tell whether the bucket `name` is there: by itself, as a list of the account's own lacks one of another account.
+    """Return whether the bucket `name` exists. It may belong to another account, so no list is used.
 
     Raises:
-        AwsError: it is in another region than `region`, or S3 does not say.
+        AwsError: the bucket is not in `region`, or S3 does not return its region.
     """
     name, region = params["name"], params["region"]
     try:
         found = region_of(Aws(region=region, profile=params["profile"]), name)
     except DeniedError:
-        # Whether Terraform may use it Terraform says, which may have another identity.
+        # Terraform may use another identity, and reports itself whether it has access.
         found = region
     if found not in (None, region):
         raise AwsError(
