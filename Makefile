@@ -91,12 +91,12 @@ down: env ## Remove the local cluster of the demo; caches stay
 	@$(PLAY) playbooks/local_cluster.yml -e local_cluster_state=absent
 
 .PHONY: clean
-clean: ## Leave the machine as it was found: clusters, caches, environment and installed packages go
+clean: ## Remove clusters, our caches, the environment and the packages installed for them; caches you had before stay
 	@tools/clean.sh
 
 .PHONY: lock
 lock: env ## Resolve requirements*.in again
-	@uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for set in requirements:3.12 requirements-dev:3.12 containers/ray/requirements:3.11; do \
+	@cache=$(MLOPS_EKS_CACHE); . tools/uv_cache.sh; uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for set in requirements:3.12 requirements-dev:3.12 containers/ray/requirements:3.11; do \
 	name=$${set%:*}; $$uv pip compile -q --upgrade --python-version $${set#*:} --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock" $$name.in -o $$name.txt; done
 

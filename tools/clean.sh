@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Leave the machine as it was found: local clusters, the environment, the cache, and the packages that were installed for them.
-# Go's own caches (`go env GOCACHE GOMODCACHE`) are shared with other projects and stay; `go clean -cache -modcache` empties them.
+# Caches of Go and uv that the user had before (`go env GOCACHE GOMODCACHE`, `uv cache dir`) were used instead of ours. Other
+# projects use them too, so they stay; `go clean -cache -modcache` and `uv cache clean` empty them.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -30,5 +31,10 @@ if [ -s "$cache/apt-installed" ] && [ "$(id -u)" = 0 ]; then
 fi
 
 echo "== removing $cache, .venv and build"
+# Go makes fetched modules read-only.
+if [ -d "$cache/gopath" ]; then chmod -R u+w "$cache/gopath"; fi
 rm -rf "$cache" /run/mlops-eks-buildah-* .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis .ansible
 echo "runs/ (your evidence and reports) is kept; delete it yourself when you need it no more"
+for theirs in "${XDG_CACHE_HOME:-$HOME/.cache}/go-build" "${GOPATH:-$HOME/go}" "${XDG_CACHE_HOME:-$HOME/.cache}/uv"; do
+    if [ -d "$theirs" ]; then echo "$theirs is kept: it is not ours alone"; fi
+done

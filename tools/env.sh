@@ -12,6 +12,9 @@ mkdir -p "$cache" "$venv"
 exec 9>"$venv/.making"
 flock 9
 
+# What uv fetches goes into our cache, which `make clean` removes; uv's own is used where the user has one already.
+. "$root/tools/uv_cache.sh"
+
 say() { printf '== %s\n' "$*" >&2; }
 
 # uv finds or fetches Pythons and installs a lock in seconds; where there is none it comes from the package index.
@@ -21,7 +24,7 @@ find_uv() {
         say "installing uv into $cache/uv"
         if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then install_python_venv; fi
         python3 -m venv "$cache/uv"
-        "$cache/uv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$root/tools/uv.txt" >&2
+        "$cache/uv/bin/pip" install --quiet --no-cache-dir --disable-pip-version-check --require-hashes -r "$root/tools/uv.txt" >&2
     fi
     printf '%s\n' "$cache/uv/bin/uv"
 }

@@ -81,7 +81,7 @@ class GoBuilder:
         needed = tools.go_version((directory / "go.mod").read_text(encoding="utf-8"))
         with locked(self.cache / ".go.lock", "go toolchain", self.say):
             go = toolchain.find(self.cache, needed, self.say)
-        return go, toolchain.environment(go)
+        return go, toolchain.environment(go, self.cache)
 
     def _build_one(self, row: tools.Tool, title: str) -> None:
         directory = tools.source_dir(row, self.tools_dir)

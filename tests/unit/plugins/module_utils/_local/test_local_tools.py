@@ -87,6 +87,37 @@ def test_toolchain_version(answer: str, version: tuple[int, ...]) -> None:
     assert toolchain.parse_version(answer) == version
 
 
+@pytest.mark.parametrize(
+    ("existing", "given", "ours"),
+    [
+        ((), {}, {"GOCACHE": "gocache", "GOPATH": "gopath"}),
+        (("user/build", "user/mod"), {}, {}),
+        (("user/build",), {}, {"GOPATH": "gopath"}),
+        (("user/build", "user/mod", "ours/gocache"), {}, {"GOCACHE": "gocache"}),
+        ((), {"GOCACHE": "mine", "GOMODCACHE": "mine"}, {}),
+    ],
+)
+def test_caches_of_go_are_ours_unless_the_user_has_some(
+    existing: tuple[str, ...],
+    given: dict[str, str],
+    ours: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in existing:
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("GOCACHE", "GOPATH", "GOMODCACHE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    go = tmp_path / "go"
+    go.write_text(f"#!/bin/sh\nprintf '%s\\n' {tmp_path}/user/build {tmp_path}/user/mod\n", encoding="utf-8")
+    go.chmod(0o755)
+    environ = toolchain.environment(go, tmp_path / "ours")
+    found = {name: value for name in ("GOCACHE", "GOPATH", "GOMODCACHE") if (value := environ.get(name))}
+    assert found == {**given, **{name: str(tmp_path / "ours" / value) for name, value in ours.items()}}
+
+
 def test_needed_go_version() -> None:
     assert tools.go_version(GO_MOD) == (1, 26, 0)
     assert toolchain.parse_version(f"go{toolchain.VERSION}") >= tools.go_version(GO_MOD)
