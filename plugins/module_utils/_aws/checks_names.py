@@ -46,8 +46,8 @@ def _repository(context: Context, name: str) -> Tags | None:
     if found is None:
         return None
     arn = found["repositories"][0]["repositoryArn"]
-    told = context.aws.find(absent, "ecr", "list_tags_for_resource", resourceArn=arn)
-    return None if told is None else tags_of(told)
+    reply = context.aws.find(absent, "ecr", "list_tags_for_resource", resourceArn=arn)
+    return None if reply is None else tags_of(reply)
 
 
 def _log_group(context: Context, name: str) -> Tags | None:
@@ -102,8 +102,8 @@ def taken(context: Context, names: Names) -> Iterator[Finding]:
     foreign = [name for name, entry in there.items() if entry.get(TAG) != context.stack.name]
     title = f"names of {names.kind}"
     if foreign:
-        said = f"{', '.join(foreign)}: there already, without the tag {TAG}={context.stack.name}"
-        yield fail(title, said, "Choose another name for the cluster, or remove what is in the way.")
+        conflict = f"{', '.join(foreign)}: there already, without the tag {TAG}={context.stack.name}"
+        yield fail(title, conflict, "Choose another name for the cluster, or remove what is in the way.")
     elif there:
         yield ok(title, f"{_few(there)}: there already, and this stack's")
     else:

@@ -142,35 +142,35 @@ def explain(error: Exception, where: str, profile: str | None) -> EksError:
     """Convert an error of botocore to one of this collection."""
     if isinstance(error, botocore.exceptions.ClientError):
         return _refused(error, where, profile)
-    said = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if isinstance(error, botocore.exceptions.ProfileNotFound):
         meant = did_you_mean(error.kwargs["profile"], botocore.session.Session().available_profiles)
-        return CredentialsError(f"{said}. Name a profile of the AWS configuration, or none.{meant}")
+        return CredentialsError(f"{text}. Name a profile of the AWS configuration, or none.{meant}")
     if isinstance(error, botocore.exceptions.ConfigParseError):
-        return CredentialsError(f"{said}. Correct it.")
+        return CredentialsError(f"{text}. Correct it.")
     if isinstance(error, _credential_errors()):
-        return CredentialsError(f"no usable AWS credentials: {said}. {_sign_in(profile)}")
+        return CredentialsError(f"no usable AWS credentials: {text}. {_sign_in(profile)}")
     if isinstance(error, (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError)):
-        return AwsError(f"{where}: {said} Check the network, the proxy and AWS_ENDPOINT_URL.", code="Unreachable")
-    return AwsError(f"{where}: {said}", code=type(error).__name__)
+        return AwsError(f"{where}: {text} Check the network, the proxy and AWS_ENDPOINT_URL.", code="Unreachable")
+    return AwsError(f"{where}: {text}", code=type(error).__name__)
 
 
 def _refused(error: t.Any, where: str, profile: str | None) -> EksError:
     code = str(error.response.get("Error", {}).get("Code", ""))
-    said = " ".join(str(error.response.get("Error", {}).get("Message", "")).split())
+    text = " ".join(str(error.response.get("Error", {}).get("Message", "")).split())
     if code in _STALE:
-        return CredentialsError(f"AWS does not accept the credentials ({code}: {said}). {_sign_in(profile)}", code=code)
+        return CredentialsError(f"AWS does not accept the credentials ({code}: {text}). {_sign_in(profile)}", code=code)
     if code in _DENIED:
-        action = _action(error, where, said)
+        action = _action(error, where, text)
         return DeniedError(
             f"{where}: not allowed. The identity needs the IAM action {action}.", code=code, action=action
         )
-    return AwsError(f"{where}: {code}: {said}".rstrip(": "), code=code)
+    return AwsError(f"{where}: {code}: {text}".rstrip(": "), code=code)
 
 
-def _action(error: t.Any, where: str, said: str) -> str:
+def _action(error: t.Any, where: str, text: str) -> str:
     """Return the missing IAM action: from the message of AWS, else derived from the name of the call."""
-    named = _ACTION.search(said)
+    named = _ACTION.search(text)
     prefix = {"efs": "elasticfilesystem", "service-quotas": "servicequotas"}.get(where.split()[0], where.split()[0])
     asked = f"{prefix}:{error.operation_name}"
     return named[1] if named else _ACTIONS.get(asked, asked)

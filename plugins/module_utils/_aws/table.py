@@ -15,7 +15,7 @@ _LEVELS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
 
 def table(findings: Sequence[Finding], cost: Estimate | None) -> list[str]:
     """Return one line for each check, with the remedy where there is one, and one for each part of the estimate."""
-    found = [(_LEVELS[entry.level], entry.name, _said(entry)) for entry in findings]
+    found = [(_LEVELS[entry.level], entry.name, _found(entry)) for entry in findings]
     lines = _aligned([("", "CHECK", "FOUND"), *found])
     if cost is None:
         return lines
@@ -24,7 +24,7 @@ def table(findings: Sequence[Finding], cost: Estimate | None) -> list[str]:
     return [*lines, "", *_aligned([heads, *map(_cells, cost.lines), sums])]
 
 
-def _said(finding: Finding) -> str:
+def _found(finding: Finding) -> str:
     return f"{finding.found}. {finding.remedy}" if finding.remedy else finding.found
 
 

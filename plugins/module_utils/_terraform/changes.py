@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a plan would do: a table of changes, the attributes behind them, and which of them are refused.
+"""The changes of a plan: a table, the attributes that differ, and the changes that are refused.
 
 Source: Terraform documentation, "JSON output format" (internals/json-format), and OpenTofu's page of the same name:
 `resource_changes[].change` with actions, before, after, after_unknown, before_sensitive, after_sensitive,
@@ -20,7 +20,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.nodes import 
 Document = Mapping[str, t.Any]
 SENSITIVE = "(sensitive)"
 UNKNOWN = "(known after apply)"
-# Shorter texts are words that others have too.
+# Shorter texts occur elsewhere by chance.
 _SECRET = 6
 _ACTIONS = {
     ("create",): "create",
@@ -32,7 +32,7 @@ _ACTIONS = {
     ("create", "forget"): "replace",
     ("forget", "create"): "replace",
 }
-# Why, where no attribute tells. The keys are those of `action_reason`.
+# Reasons that no attribute shows, by `action_reason`.
 _REASONS = {
     "replace_because_tainted": "its creation failed or was interrupted",
     "replace_by_request": "asked for",
@@ -49,7 +49,7 @@ TAINTED = "replace_because_tainted"
 
 
 class Change(t.NamedTuple):
-    """One resource that would not stay as it is; `before` and `after` hold the attributes that differ, masked."""
+    """The change of one resource. `before` and `after` hold the attributes that differ, masked."""
 
     address: str
     kind: str
@@ -60,29 +60,29 @@ class Change(t.NamedTuple):
     after: dict[str, t.Any]
 
     def why(self) -> str:
-        """Return why it is replaced or destroyed, `""` when there is nothing to say."""
+        """Return why the resource is replaced or destroyed, or `""`."""
         if self.forced_by:
             return f"forced by {', '.join(self.forced_by)}"
         return _REASONS.get(self.reason, "")
 
     def row(self) -> dict[str, t.Any]:
-        """Return it for a task's result."""
+        """Return the change as part of a task's result."""
         return {"action": self.action, "address": self.address, "type": self.kind, "why": self.why()}
 
 
 def read_changes(plan: Document) -> list[Change]:
-    """Return what `terraform show -json PLAN` says would change, data sources left out, by address."""
+    """Return the changes in the output of `terraform show -json PLAN`, sorted by address, without data sources."""
     rows = [_change(entry) for entry in plan.get("resource_changes") or [] if entry.get("mode") == "managed"]
     return sorted((row for row in rows if row is not None), key=lambda row: row.address)
 
 
 def read_outputs(plan: Document) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return the outputs that would differ, before and after, masked."""
+    """Return the outputs that would change, before and after, masked."""
     before: dict[str, t.Any] = {}
     after: dict[str, t.Any] = {}
     for name, change in (plan.get("output_changes") or {}).items():
         if change.get("actions") != ["no-op"]:
-            # An output that is new is marked sensitive on both sides.
+            # A new output is marked sensitive on both sides.
             known = change.get("before") is not None
             before[name] = _shown(change.get("before"), known and change.get("before_sensitive"), False)
             after[name] = _shown(change.get("after"), change.get("after_sensitive"), change.get("after_unknown"))
@@ -92,7 +92,7 @@ def read_outputs(plan: Document) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
 def secrets(plan: Document) -> Iterator[str]:
     """Yield the texts that are marked sensitive anywhere in a plan.
 
-    Terraform's marks do not follow a value everywhere: what a resource computes of it is not marked.
+    Terraform does not mark the values that a resource computes from a sensitive one.
     """
     changes = [entry["change"] for entry in plan.get("resource_changes") or []]
     for change in (*changes, *(plan.get("output_changes") or {}).values()):
@@ -104,7 +104,7 @@ def secrets(plan: Document) -> Iterator[str]:
 
 
 def diff(changes: Sequence[Change], outputs: tuple[Document, Document]) -> dict[str, t.Any]:
-    """Return before and after of every attribute that would differ, for Ansible's `--diff`."""
+    """Return every attribute that would change, before and after, for Ansible's `--diff`."""
     before: dict[str, t.Any] = {row.address: row.before for row in changes if row.before}
     after: dict[str, t.Any] = {row.address: row.after for row in changes if row.after}
     for side, shown in ((before, outputs[0]), (after, outputs[1])):
@@ -124,17 +124,17 @@ def summary(changes: Iterable[Change]) -> str:
 
 
 def table(changes: Sequence[Change]) -> list[str]:
-    """Return one line per change: action, address and why."""
+    """Return one line per change: action, address and reason."""
     return [f"{row.action:<8} {row.address}" + (f"  ({row.why()})" if row.why() else "") for row in changes]
 
 
 def refused(
     changes: Iterable[Change], protected: Collection[str], allowed: Collection[str], unfinished: Collection[str]
 ) -> list[Change]:
-    """Return the changes that would lose a resource of a `protected` kind without leave.
+    """Return the changes that would destroy a resource of a `protected` kind and that are not allowed.
 
-    `allowed` holds addresses and kinds. What was never wholly created, by `unfinished`, and is replaced for that very
-    reason holds nothing yet.
+    `allowed` holds addresses and kinds. A resource in `unfinished`, whose creation never completed, holds nothing
+    and may be replaced for that reason.
     """
     return [
         row
@@ -147,13 +147,13 @@ def refused(
 
 
 def refusal(subject: str, rows: Sequence[Change]) -> ConflictError:
-    """Return the error that names what would be lost, and the word that allows it."""
-    said = "; ".join(f"{row.action} {row.address}" + (f" ({row.why()})" if row.why() else "") for row in rows)
+    """Return the error that names what would be lost, and the option that allows it."""
+    effects = "; ".join(f"{row.action} {row.address}" + (f" ({row.why()})" if row.why() else "") for row in rows)
     kinds = {row.kind for row in rows}
     lost = [*(["its data"] if kinds != {NODES} else []), *(["what runs on its nodes"] if NODES in kinds else [])]
     healthy = " If its creation did succeed, untaint it." if any(row.reason == TAINTED for row in rows) else ""
     return ConflictError(
-        f"{subject}: refused, nothing was changed: this would {said}, and with it go"
+        f"{subject}: refused, nothing was changed: this would {effects}, and with it go"
         f" {' and '.join(lost)}.{healthy} If that is meant: allow_replace:"
         f" [{', '.join(quoted(row.address) for row in rows)}].",
         refused=[row.row() for row in rows],
@@ -175,7 +175,7 @@ def _change(entry: Document) -> Change | None:
 
 
 def _differing(before: t.Any, after: t.Any, change: Document) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return the attributes that differ; two that are masked differ when what is behind them does."""
+    """Return the attributes that differ. Masked attributes are compared by their real values."""
     old, new = (side if isinstance(side, dict) else {} for side in (before, after))
     raw_old, raw_new = change.get("before") or {}, change.get("after") or {}
     keys = [
@@ -190,7 +190,7 @@ def _differing(before: t.Any, after: t.Any, change: Document) -> tuple[dict[str,
 
 
 def _shown(value: t.Any, sensitive: t.Any, unknown: t.Any) -> t.Any:
-    """Return a value with what is sensitive masked and what is not known yet said so; both come as trees of marks."""
+    """Return a value with sensitive parts masked and unknown parts named; `sensitive` and `unknown` are mark trees."""
     if sensitive is True:
         return SENSITIVE
     if unknown is True:

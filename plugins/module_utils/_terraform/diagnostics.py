@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The problems Terraform tells of, as one error with its remedy."""
+"""Convert the diagnostics of Terraform to one error with its remedy."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
 )
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import Event
 
-# The file in which Terraform is given its variables.
+# The file that passes variables to Terraform.
 VARIABLES = "variables.tfvars.json"
 LOCKED = "Error acquiring the state lock"
 
 
 class ExistsError(ConflictError):
-    """What was to be made is there already, and not in the state."""
+    """A resource to create exists already and is not in the state."""
 
 
 class Diagnostic(t.NamedTuple):
-    """One problem. `where` is `file:line` of the stack's own source, or `variables.<name>`."""
+    """One problem. `where` is `file:line` in the stack's source, or `variables.<name>`."""
 
     severity: str
     summary: str
@@ -41,9 +41,9 @@ class Diagnostic(t.NamedTuple):
     where: str
 
     def sentence(self) -> str:
-        """Return it in one line: the object, what is wrong, the first sentence of the detail, file and line."""
+        """Return one line: the object, the problem, the first sentence of the detail, file and line."""
         said = _short(self.summary)
-        # Of a rejected value only the detail says what the summary has in general words.
+        # For a rejected value the summary is general; only the detail is specific.
         first = _short(re.split(r"(?<=[.!?])\s", self.detail.strip(), maxsplit=1)[0] if self.detail else "")
         helps = first and not first.startswith("Please see") and first.rstrip(".") not in said
         said += f": {first}" if helps else ""
@@ -57,7 +57,7 @@ class _Meaning(t.NamedTuple):
 
 
 _AGAIN = "Then run the same command again: what was made is in the state, and the rest is taken up."
-# What is found in a diagnostic, and what it means; the first match wins. The codes are those of the AWS API references
+# Patterns in a diagnostic and their meaning; the first match wins. The codes are those of the AWS API references
 # ("Common Errors" of each service) and of IAM, S3, EC2 and EKS; the other texts are Terraform's own.
 _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
     (
@@ -91,7 +91,7 @@ _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
         ),
     ),
     (
-        # EC2 API reference, "Error codes"; all other services say it in words.
+        # EC2 API reference, "Error codes"; all other services return a sentence.
         r"already ?(?:exists|associated)|BucketAlready|InvalidSubnet\.Conflict|\.Duplicate\b",
         _Meaning(
             ExistsError,
@@ -125,35 +125,35 @@ _MEANINGS: tuple[tuple[str, _Meaning], ...] = (
         _Meaning(InvalidInputError, ""),
     ),
 )
-# A value of a wrong type; OpenTofu tells where its variable is declared, not where it was given.
+# A value of a wrong type; OpenTofu reports where the variable is declared, not where its value is.
 _GIVEN = re.compile(r"not suitable for var\.([\w-]+) declared at")
-# The action that an identity lacks, where AWS names it.
+# The missing IAM action, where AWS names it.
 _ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:\w+)")
-# What Terraform says besides, once it was told to stop or something else failed.
+# Messages that follow from an interruption or from another error.
 _NOISE = re.compile(r"^(execution halted|operation canceled|context canceled)$", re.IGNORECASE)
-# Where in an answer of AWS the reason begins.
+# The start of the reason in an answer of AWS.
 _TRANSPORT = re.compile(r"(?:https response error )?StatusCode: \d+, (?:RequestID: [^,]*, )?(?:HostID: [^,]*, )?")
 
 
 def gather(events: Iterable[Event], work: Path, source: Path) -> list[Diagnostic]:
-    """Return the problems that events tell of, the errors first; files by the names they have in `source`."""
+    """Return the problems in `events`, errors first, with file names relative to `source`."""
     found = [_read(event, work, source) for event in events if isinstance(event.get("diagnostic"), dict)]
     return sorted(dict.fromkeys(found), key=lambda problem: problem.severity != "error")
 
 
 def errors(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return those that made a command fail, without what only follows from them."""
+    """Return the errors that made a command fail, without those that only follow from them."""
     return [found for found in problems if found.severity == "error" and not _NOISE.match(found.summary)]
 
 
 def explain(subject: str, problems: Sequence[Diagnostic], text: Sequence[str], program: Path) -> EksError:
-    """Return one error for what went wrong: the problem that has a remedy, else the first."""
+    """Return one error: the first problem that has a remedy, else the first problem."""
     failed = errors(problems)
     if not failed:
-        # Commands that have no -json frame what they say.
+        # Commands without -json draw a frame around their messages.
         lines = [line.strip(" │╷╵") for line in reversed(text)]
-        told = next((line for line in lines if line.startswith("Error:")), "")
-        last = told or next(filter(None, lines), "it did not say why")
+        error = next((line for line in lines if line.startswith("Error:")), "")
+        last = error or next(filter(None, lines), "it printed no reason")
         return CommandError(f"{subject}: {last}", diagnostics=[])
     for pattern, meaning in _MEANINGS:
         known = [one for one in failed if re.search(pattern, f"{one.summary} {one.detail}", re.IGNORECASE)]
@@ -187,7 +187,7 @@ def _read(event: Event, work: Path, source: Path) -> Diagnostic:
 
 
 def _where(told: Event, work: Path, source: Path) -> str:
-    """Return the place that people edit: in the directory Terraform works in there are only links to it."""
+    """Return the place in the user's source: Terraform's working directory has only links to it."""
     given = _GIVEN.search(told.get("detail") or "")
     if given:
         return f"variables.{given[1]}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Terraform as its module and action plug-in call it: parameters in, a task result out."""
+"""The entry point for the module and action plug-in: parameters in, a task result out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIMITS = ("timeout", "lock_timeout", "heartbeat")
 def terraform_stack(
     params: Mapping[str, t.Any], *, cluster: str, check: bool, diff: bool, say: Callable[[str], None], mask: Mask
 ) -> dict[str, t.Any]:
-    """Bring one stack to the state wanted; what is in `redact`, or sensitive, is neither printed nor returned."""
+    """Bring one stack to the wanted state. Values in `redact` and sensitive values are neither printed nor returned."""
     given = {key: value for key, value in params.items() if key != "redact"}
     given |= {key: limits.unlimited(params[key]) for key in _LIMITS}
     given |= {key: _path(params[key]) for key in _PATHS} | {key: params[key] or {} for key in _MAPPINGS}

@@ -1,15 +1,15 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What `terraform` and `tofu` write with `-json`: one JSON object per line, told apart by `type`.
+"""The output of `terraform` and `tofu` with `-json`: one JSON object per line, with a `type`.
 
 Source: Terraform documentation, "Machine-readable UI output reference" (internals/machine-readable-ui, version 1.2 of
 the format); OpenTofu's page of the same name describes the same. Recorded: tests/fixtures/terraform.
 
-| type | what it carries |
+| type | content |
 |---|---|
 | `version` | `terraform` or `tofu`, the program's version; `ui`, the format's |
-| `state_lock_acquire` | written when the lock of the state is not had at once; not in the reference |
+| `state_lock_acquire` | written while waiting for the lock of the state; not in the reference |
 | `diagnostic` | `diagnostic`: severity, summary, detail, address, range {filename, start {line}} |
 | `refresh_start`, `refresh_complete` | `hook.resource.addr` |
 | `planned_change`, `resource_drift` | `change`: resource, action, reason |
@@ -30,12 +30,12 @@ from datetime import datetime
 from pathlib import Path
 
 Event = dict[str, t.Any]
-# Both programs warn and crash in plain text even with -json; such a line becomes an event of this type.
+# Both programs write warnings and crashes in plain text even with -json; such a line becomes an event of this type.
 TEXT = "text"
 
 
 def parse(line: str) -> Event:
-    """Return the event that a line of output is."""
+    """Return the event of a line of output."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -46,13 +46,13 @@ def parse(line: str) -> Event:
 
 
 def read(file: Path) -> Iterator[Event]:
-    """Yield the events of a kept output; none when there is no such file."""
+    """Yield the events of a saved output; none when the file does not exist."""
     if file.is_file():
         yield from map(parse, file.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
 def hook(event: Event) -> tuple[str, str, str]:
-    """Return address, action and identifier of the resource of an `apply_*` event; `""` for what it lacks."""
+    """Return address, action and identifier of the resource of an `apply_*` event; `""` for missing ones."""
     found = event.get("hook") or {}
     address = (found.get("resource") or {}).get("addr") or ""
     return address, found.get("action") or "", str(found.get("id_value") or "")
@@ -68,14 +68,14 @@ def seconds(text: str) -> float:
 
 
 def moment(event: Event) -> float:
-    """Return when an event was written, in seconds since the epoch; 0 for plain text."""
+    """Return the time of an event in seconds since the epoch; 0 for plain text."""
     return seconds(event.get("@timestamp", ""))
 
 
 def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
-    """Return the resources whose creation was begun and never completed, `known` ones included.
+    """Return the resources whose creation started and never completed, including those in `known`.
 
-    Nothing can be kept in such a resource yet, so it may be replaced even where it is of a protected kind.
+    Such a resource holds no data yet, so it may be replaced even if its kind is protected.
     """
     found = set(known)
     for event in events:
@@ -88,14 +88,14 @@ def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
 
 
 class Made(t.NamedTuple):
-    """A resource that was created: its type, and the identifier that was recorded."""
+    """A created resource: its type and its identifier."""
 
     kind: str
     identifier: str
 
 
 def created(events: Iterable[Event]) -> dict[str, Made]:
-    """Return what was created and not destroyed again, by address."""
+    """Return the resources that were created and not destroyed again, by address."""
     found: dict[str, Made] = {}
     for event in events:
         address, action, identifier = hook(event)

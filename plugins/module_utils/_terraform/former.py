@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Terraform that goes on after its controller is gone: the next run follows it to its end."""
+"""Follow a Terraform process that continues after its controller is gone."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LOCK = "at-work.lock"
 
 
 @contextmanager
-def outlived(log: Path, progress: Progress, say: Say, clock: Clock, deadline: float) -> Iterator[int]:
-    """Yield the descriptor of the lock that Terraform is to hold while it works; `log` is its record.
+def wait_for_former(log: Path, progress: Progress, say: Say, clock: Clock, deadline: float) -> Iterator[int]:
+    """Yield the descriptor of the lock that Terraform holds while it runs; `log` is its output.
 
-    The caller is the only controller: a Terraform that has the lock has lost its own. It is followed to its end, with
-    the lines that `progress` makes of its record.
+    The caller is the only controller, so a process that holds the lock has lost its own. It is followed to its end,
+    and `progress` prints its events.
 
     Raises:
-        CommandError: it was still at work at `deadline`, in seconds since the epoch.
+        CommandError: it still runs at `deadline`, in seconds since the epoch.
     """
     with (log.parent / _LOCK).open("a", encoding="utf-8") as file:
         if not _had(file):
@@ -49,7 +49,7 @@ def _wait(over: Callable[[], bool], shown: Iterator[int], clock: Clock, deadline
     begun = clock.now()
     ended = False
     while not ended:
-        # Asked before it is read: what was written before the end is read after it.
+        # Check for the end before reading, so that the last lines are read too.
         ended = over()
         number = next(shown)
         if not ended and clock.now() > deadline:
@@ -62,8 +62,8 @@ def _wait(over: Callable[[], bool], shown: Iterator[int], clock: Clock, deadline
 
 
 def _show(log: Path, progress: Progress, say: Say, clock: Clock) -> Iterator[int]:
-    """Say what is new in `log` whenever the next item is asked for, which is the process number, 0 for unknown."""
-    # What only looks has no record here, and was told to stop.
+    """Print new lines of `log` at each iteration, and yield the process number, 0 if unknown."""
+    # A read-only command has no record here; it was stopped.
     while not (number := running(log)):
         yield 0
     say(f"a run that was cut off left Terraform at work (process {number}); this is what it does, from its beginning")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""How Terraform wants a resource named that it is to import: mostly, but not always, by the identifier it recorded.
+"""The import name of a resource: for most types, but not all, the identifier that Terraform recorded.
 
 Source: the AWS provider's documentation of each type, section "Import". tests/provisioning/test_provisioning_imports.py
 imports one of every type of `terraform/`.
@@ -13,8 +13,8 @@ import string
 import typing as t
 from collections.abc import Mapping
 
-# `{id}` is the identifier that the record of the apply has; all else is an attribute of the resource, and must be known
-# before it is made, or follow from resources that are imported by their identifiers.
+# `{id}` is the identifier in the record of the apply. Other fields are attributes of the resource; each must be known
+# before its creation, or follow from resources that are imported by their identifiers.
 COMPOSED = {
     "aws_cloudwatch_event_target": "{rule}/{target_id}",
     "aws_eks_pod_identity_association": "{cluster_name},{id}",
@@ -25,14 +25,14 @@ COMPOSED = {
 
 
 class Name(t.NamedTuple):
-    """What a resource is called in an import; attributes that are `missing` stand in it in braces."""
+    """The name of a resource in an import; `missing` attributes are in it in braces."""
 
     text: str
     missing: tuple[str, ...] = ()
 
 
 def import_name(kind: str, identifier: str, attributes: Mapping[str, t.Any]) -> Name:
-    """Return the name of a resource of the type `kind` with these attributes."""
+    """Return the import name of a resource of the type `kind`."""
     form = COMPOSED.get(kind, "{id}")
     known = {name: str(attributes.get(name) or "") for _, name, _, _ in string.Formatter().parse(form) if name}
     known["id"] = identifier

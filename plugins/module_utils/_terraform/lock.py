@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Who holds the lock of a state, and whether that is only a run of ours that was killed."""
+"""The holder of the lock of a state, and whether it is a killed run of ours."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import LOCKED, Diagnostic
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event, moment, seconds
 
-# Events that come before the lock is had, or when it is not.
+# Events that come before the lock is acquired, or when it is refused.
 _UNPROVEN = {"version", "state_lock_acquire", "diagnostic", TEXT}
 _FIELD = re.compile(r"^\s*(ID|Operation|Who|Version|Created):[ \t]*(.*?)\s*$", re.MULTILINE)
 
 
 class Holder(t.NamedTuple):
-    """What a lock says of itself. `created` in seconds since the epoch."""
+    """The fields of a lock. `created` is in seconds since the epoch."""
 
     identifier: str
     who: str
@@ -31,7 +31,7 @@ class Holder(t.NamedTuple):
     created: float
 
     def sentence(self, now: float) -> str:
-        """Return who has locked the state for what, and since when."""
+        """Return who locked the state, for what, and since when."""
         since = datetime.fromtimestamp(self.created).astimezone().isoformat(" ", "seconds") if self.created else "?"
         age = f", {human(max(0.0, now - self.created))} ago" if self.created else ""
         doing = self.operation.removeprefix("OperationType").lower() or "something"
@@ -39,11 +39,11 @@ class Holder(t.NamedTuple):
 
 
 def holder(problems: Iterable[Diagnostic]) -> Holder | None:
-    """Return who holds the lock when that is why a command failed, and the lock tells."""
+    """Return the holder if a command failed because of the lock, else `None`."""
     for problem in problems:
         if problem.summary == LOCKED:
             told = {str(key): str(value) for key, value in _FIELD.findall(problem.detail)}
-            # The http backend shows the lock that was refused; of the one that is held it tells only this.
+            # The http backend shows the refused lock; of the held one it shows only the ID.
             other = re.search(r"already locked: ID=(\S+)", problem.detail)
             if other and other[1] != told.get("ID"):
                 return Holder(other[1], "", "", 0.0)
@@ -54,19 +54,19 @@ def holder(problems: Iterable[Diagnostic]) -> Holder | None:
     return None
 
 
-def slipped(problems: Iterable[Diagnostic]) -> bool:
-    """Return whether a lock on S3 was given back between the refusal and the look at who has it.
+def was_released(problems: Iterable[Diagnostic]) -> bool:
+    """Return whether a lock on S3 was released between the refusal and the lookup of its holder.
 
-    Terraform takes that for an error, however long it was told to wait.
+    Terraform then fails, whatever its lock time-out is.
     """
     return any(one.summary == LOCKED and {"PreconditionFailed", "NoSuchKey"} <= _words(one.detail) for one in problems)
 
 
 def is_ours(found: Holder, kept: Sequence[Event]) -> bool:
-    """Return whether a lock was taken by the command whose events were `kept`, which must run no more.
+    """Return whether a lock was taken by the command with the events `kept`, which must have ended.
 
-    A lock is exclusive. The command had it when it wrote an event that comes after locking; so a lock of this machine
-    that was made between its first event and that one, and is still there, is its own.
+    A lock is exclusive. The command held it when it wrote an event that comes after locking. So a lock of this machine
+    that was created between its first event and that one, and still exists, is its own.
     """
     proofs = [event for event in kept if event["type"] not in _UNPROVEN]
     if not proofs or not found.created or not found.who.endswith(f"@{socket.gethostname()}"):
@@ -79,7 +79,7 @@ def _words(text: str) -> set[str]:
 
 
 def refusal(found: Holder, *, subject: str, program: Path, now: float) -> ConflictError:
-    """Return the error that says who holds the state, since when, and how to release what nobody holds any more."""
+    """Return the error that names the holder, the time of the lock, and the command that releases a stale lock."""
     return ConflictError(
         f"{subject}: {found.sentence(now)}; nothing was done. Wait for that run, or, if it is gone for good,"
         f" '{program} force-unlock {found.identifier}'.",

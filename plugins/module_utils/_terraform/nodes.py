@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Which changes of a plan take nodes of managed node groups away, and with them what runs there.
+"""The changes of a plan that remove nodes of managed node groups, and so end what runs there.
 
 Source: EKS API reference. UpdateNodegroupVersion replaces every node for a new launch template version, image or
-Kubernetes version. UpdateNodegroupConfig terminates nodes when `desiredSize` becomes lower, and sets taints on the
-nodes that are there.
+Kubernetes version. UpdateNodegroupConfig terminates nodes when `desiredSize` becomes lower, and sets taints on
+existing nodes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _EMPTY = (
 
 
 class Disruption(t.NamedTuple):
-    """One node group that would lose nodes: its address, what EKS calls it, how many nodes it has, and what is done.
+    """One node group that would lose nodes: its address, its name in EKS, its number of nodes, and the change.
 
-    `rolled` says that they are replaced one after the other, `block` that they are of a Capacity Block.
+    `rolled`: the nodes are replaced one after the other. `block`: they belong to a Capacity Block.
     """
 
     address: str
@@ -40,16 +40,16 @@ class Disruption(t.NamedTuple):
     block: bool = False
 
     def row(self) -> dict[str, t.Any]:
-        """Return it for a task's result."""
+        """Return the disruption as part of a task's result."""
         return {"address": self.address, "group": self.group, "nodes": self.nodes, "text": self.text()}
 
     def text(self) -> str:
-        """Return what would be done, for a sentence that begins with `this would`."""
+        """Return the change as the end of a sentence that begins with `this would`."""
         return f"{self.what} of node group {self.group} ({self.address})"
 
 
 def disruptions(plan: Document) -> list[Disruption]:
-    """Return the node groups of a plan that would lose nodes; one that has none loses none."""
+    """Return the node groups of a plan that would lose nodes."""
     entries = [entry for entry in plan.get("resource_changes") or [] if entry.get("mode") == "managed"]
     found = (_disruption(entry["address"], entry["change"]) for entry in entries if entry["type"] == KIND)
     return sorted(row for row in found if row is not None)
@@ -87,7 +87,7 @@ def _updates(change: Document) -> Iterator[str]:
 
 
 def _desired(group: Document) -> int | None:
-    """Return how many nodes a group has or shall have, `None` where the plan does not know it."""
+    """Return the desired number of nodes of a group, or `None` if unknown."""
     sizes: Sequence[Document] = group.get("scaling_config") or [{}]
     found: int | None = sizes[0].get("desired_size")
     return found
@@ -98,7 +98,7 @@ def _evicting(group: Document) -> set[str]:
 
 
 def _differs(change: Document, name: str) -> bool:
-    """Whether an attribute becomes another, or may do so as its value is not known yet."""
+    """Return whether an attribute changes, or may change because its new value is unknown."""
     unknown = (change.get("after_unknown") or {}).get(name)
     return (change.get("after") or {}).get(name) != change["before"].get(name) or _any(unknown)
 
@@ -110,11 +110,11 @@ def _any(marks: t.Any) -> bool:
 
 
 def refuse(subject: str, rows: Sequence[Disruption], allowed: Collection[str], outputs: Document) -> None:
-    """Refuse what would take nodes away, unless `allowed` names its address or its kind.
+    """Refuse changes that remove nodes, unless `allowed` names the address or the kind.
 
     Raises:
-        ConflictError: its details tell the groups, and the outputs of the stack as they are, for whoever asks the
-            cluster what runs on these nodes.
+        ConflictError: its details have the groups and the current outputs of the stack, so that the caller can look
+            up what runs on these nodes.
     """
     blocks = [row for row in rows if row.rolled and row.block]
     if blocks:
@@ -138,5 +138,5 @@ def refuse(subject: str, rows: Sequence[Disruption], allowed: Collection[str], o
 
 
 def quoted(address: str) -> str:
-    """Return an address as YAML takes it in a list; a key's brackets would end one."""
+    """Return an address quoted for a YAML list: the brackets of a key would end the list."""
     return f"'{address}'" if "[" in address else address

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What a killed Terraform made and could not write into its state: the next run takes it over."""
+"""Import resources that a killed Terraform created and did not write into its state."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.imports impor
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.process import was_killed
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.program import APPLY, Program
 
-# What is gone again need not be taken over. The words are Terraform's own.
+# Messages of Terraform for a resource that no longer exists and needs no import.
 _GONE = "non-existent remote object"
 
 
 def take_over(program: Program, *, look: bool) -> bool:
-    """Import what the last run made, by its own record, and its state lacks; return whether anything was imported.
+    """Import the resources that the last run recorded as created and that its state lacks; return whether any was.
 
-    A backend is not written after every resource: of a Terraform that was killed, the last seconds are missing there.
-    With `look` they are only told of.
+    Terraform does not write the backend after every resource, so a killed one loses its last seconds. With `look` the
+    resources are only listed.
 
     Raises:
-        ConflictError: something could not be imported, and making it again would make a second one.
+        ConflictError: a resource could not be imported, and an apply would create it a second time.
     """
     lost = _lost(program)
     for address, made in lost.items():
@@ -35,7 +35,7 @@ def take_over(program: Program, *, look: bool) -> bool:
         return False
     plain = {address: Name(made.identifier) for address, made in lost.items() if made.kind not in COMPOSED}
     failed = _take(program, plain)
-    # The others are named by attributes, which a plan knows as soon as these are in the state.
+    # The import names of the others need attributes that a plan knows once these are in the state.
     if composed := {address: made for address, made in lost.items() if address not in plain}:
         known = program.intended()
         names = {address: import_name(*made, known.get(address) or {}) for address, made in composed.items()}
@@ -46,7 +46,7 @@ def take_over(program: Program, *, look: bool) -> bool:
 
 
 def _lost(program: Program) -> dict[str, Made]:
-    """Return what the state lacks, by address."""
+    """Return the resources that the state lacks, by address."""
     log = program.data / APPLY
     made = created(read(log)) if was_killed(log) else {}
     known = program.resources() if made else {}
@@ -54,7 +54,7 @@ def _lost(program: Program) -> dict[str, Made]:
 
 
 def _take(program: Program, names: Mapping[str, Name]) -> dict[str, tuple[str, str]]:
-    """Import resources, given by address; return those that could not be: their name in the import, and why."""
+    """Import resources by address. Return the import name and the error of each that failed."""
     failed: dict[str, tuple[str, str]] = {}
     for address, name in names.items():
         try:

@@ -1,16 +1,16 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Run Terraform so that nothing that ends this process ends it half-way through a write.
+"""Run Terraform so that the end of this process does not interrupt a write.
 
-It writes to a file, never to a pipe, whose end would kill it; it has a session of its own, so that Ctrl-C does not
-reach it; and a shell stands between, which holds the lock of the directory until it has ended.
+Terraform writes to a file, because a closed pipe would kill it. It has its own session, so that Ctrl-C does not reach
+it. A supervising shell holds the lock of the directory until Terraform has ended.
 
-A command that changes something is never told to stop. Terraform would then cancel the calls its providers are making,
-and what a cloud has made by then is in no state: neither changed nor removed by any later run, and in its way
-(hashicorp/terraform issue 33358, hashicorp/terraform-provider-aws issues 18051 and 31731). It goes on to its end, and
-the next run waits for that. A command that only looks gets one SIGINT when this process is gone, and gives back the
-lock of the state.
+A command that changes something is never stopped. Terraform would cancel the calls of its providers, and resources that
+the cloud has created by then would be in no state: later runs would neither change nor remove them, and would conflict
+with them (hashicorp/terraform issue 33358, hashicorp/terraform-provider-aws issues 18051 and 31731). The command runs
+to its end, and the next run waits for it. A read-only command gets one SIGINT when this process is gone, and releases
+the lock of the state.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
 
-# Descriptor 0 is the lock, 1 the output, 2 a pipe that ends with the controller; Terraform gets none but the output.
+# Descriptor 0 is the lock, 1 the output, 2 a pipe that closes with the controller. Terraform gets only the output.
 _SUPERVISOR = """
 signal=$1; shift
 "$@" </dev/null 2>&1 & program=$!
@@ -36,16 +36,16 @@ kill "$watcher"
 echo "ended $code" >"$0"
 exit "$code"
 """
-# Seconds between two looks at the output.
+# Seconds between two reads of the output.
 LOOK = 0.1
-# What a command gets when its controller is gone; signal 0 is none.
+# The signal to a command whose controller is gone; 0 is none.
 _STOP, _GO_ON = "INT", "0"
-# Seconds in which a command that was asked to stop may do so.
+# Seconds that a signalled command has to stop.
 STOPPING = 300.0
 
 
 class Ended(t.NamedTuple):
-    """How a command ended. `timed_out`: it took too long; `stopped`: it does not go on by itself."""
+    """How a command ended. `timed_out`: the deadline passed; `stopped`: it does not run on in the background."""
 
     rc: int
     timed_out: bool = False
@@ -58,7 +58,7 @@ class Ended(t.NamedTuple):
 
 
 class Job(t.NamedTuple):
-    """A command that is followed; `log` is the file for its output."""
+    """A command to follow; `log` is the file for its output."""
 
     argv: Sequence[str]
     cwd: Path
@@ -68,18 +68,18 @@ class Job(t.NamedTuple):
     lock: int
     # Seconds since the epoch.
     deadline: float
-    # Whether it changes nothing, so that it may be told to stop.
+    # Whether it changes nothing and may be stopped.
     looks_only: bool
 
 
 class Tail:
-    """The whole lines of a file that is being written."""
+    """The complete lines of a growing file."""
 
     def __init__(self, stream: t.BinaryIO) -> None:
         self._stream, self._rest = stream, b""
 
     def lines(self) -> list[str]:
-        """Return those that were not returned before."""
+        """Return the new lines since the last call."""
         *found, self._rest = (self._rest + self._stream.read()).split(b"\n")
         return [line.decode(errors="replace") for line in found]
 
@@ -87,14 +87,14 @@ class Tail:
 def follow(job: Job, clock: Clock, on_line: Callable[[str], None], on_wait: Callable[[], None]) -> Ended:
     """Run a command to its end; `on_line` gets each line of its output, `on_wait` is called ten times a second.
 
-    At the deadline one that only looks is told to stop, and any other is left to itself.
+    At the deadline a read-only command is stopped; any other continues in the background.
     """
     job.log.unlink(missing_ok=True)
     with _started(job) as (process, stop), job.log.open("rb") as stream:
         timed_out, give_up = False, job.deadline + (STOPPING if job.looks_only else 0.0)
         tail = Tail(stream)
         while True:
-            # Asked before it is read: what was written before the end is read after it.
+            # Check for the end before reading, so that the last lines are read too.
             ended = process.poll() is not None
             for line in tail.lines():
                 on_line(line)
@@ -112,7 +112,7 @@ def follow(job: Job, clock: Clock, on_line: Callable[[str], None], on_wait: Call
 
 @contextmanager
 def _started(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], None]]]:
-    """Start a command; yield it and what tells its supervisor that nobody follows it, as the end of this block does."""
+    """Start a command. Yield it and a function that detaches it from this controller, as leaving the block does."""
     watched, alive = os.pipe()
     with os.fdopen(alive, "wb") as controller, job.log.open("xb") as output:
         signal = _STOP if job.looks_only else _GO_ON
@@ -133,7 +133,7 @@ def _started(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], N
 
 
 def running(log: Path) -> int:
-    """Return the process number of the command that last wrote to `log`, 0 when it does not run on this machine."""
+    """Return the process number of the command that last wrote to `log`, 0 if it does not run on this machine."""
     try:
         number = int(_record(log).read_text(encoding="utf-8"))
         os.kill(number, 0)
@@ -143,7 +143,7 @@ def running(log: Path) -> int:
 
 
 def was_killed(log: Path) -> bool:
-    """Return whether the command that last wrote to `log` was ended by a signal, or by the end of this machine."""
+    """Return whether a signal, or a restart of this machine, ended the command that last wrote to `log`."""
     try:
         told = _record(log).read_text(encoding="utf-8").split()
     except OSError:
@@ -152,7 +152,7 @@ def was_killed(log: Path) -> bool:
 
 
 def _record(log: Path) -> Path:
-    """Return the file that holds a command's process number while it runs, and then how it ended."""
+    """Return the file that holds a command's process number while it runs, and its exit code afterwards."""
     return Path(f"{log}.process")
 
 

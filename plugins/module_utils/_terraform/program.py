@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The commands of Terraform for one cluster: arguments in, events followed, what they found out."""
+"""The commands of Terraform for one cluster: run each, follow its events, return its result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PLANNED, _WRAPPER = "plan.tfplan", "run"
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Terraform in `work`, the directory of links below `data`; `lock` is the descriptor of the lock on `data`."""
+    """Terraform in `work`, a directory of links below `data`; `lock` is the descriptor of the lock on `data`."""
 
     name: str
     binary: Binary
@@ -58,13 +58,13 @@ class Program:
 
     @property
     def wrapper(self) -> Path:
-        """A script that runs Terraform by hand as this does."""
+        """The script that runs Terraform by hand with the same settings."""
         return self.data / _WRAPPER
 
     def write_inputs(self, variables: Mapping[str, t.Any]) -> None:
-        """Write the variables, and the script for work by hand; neither is ever on a command line."""
+        """Write the variables and the script for manual work. Neither is ever on a command line."""
         write_atomically(self.data / VARIABLES, to_json(dict(variables)), private=True)
-        # Quoted twice: by Terraform's rules within the value, by the shell's around it.
+        # Quote twice: for Terraform inside the value, for the shell around it.
         given = shlex.quote(shlex.quote(f"-var-file={self.data / VARIABLES}"))
         settings = {key: self.env[key] for key in ("TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR")}
         lines = [
@@ -79,7 +79,7 @@ class Program:
         self.wrapper.chmod(0o700)
 
     def init(self) -> None:
-        """Make ready: backend, modules, and the providers of the stack's lock file."""
+        """Initialize the backend, the modules, and the providers of the stack's lock file."""
         cache = Path(self.env["TF_PLUGIN_CACHE_DIR"])
         cache.mkdir(parents=True, exist_ok=True)
         frozen = ["-lockfile=readonly"] if providers.pin(self.source, self.work, self.binary.brand) else []
@@ -88,7 +88,7 @@ class Program:
             self._follow("init", ["init", "-json", "-input=false", *frozen], "init.jsonl", (0,), looks_only=True)
 
     def plan(self, *, destroy: bool) -> bool:
-        """Work out what would be done; return whether it is anything."""
+        """Write a plan; return whether it has changes."""
         words = ["plan", "-json", "-input=false", "-detailed-exitcode"]
         words += [f"-out={self.data / _PLANNED}", f"-var-file={self.data / VARIABLES}"]
         words += ["-destroy"] if destroy else []
@@ -99,7 +99,7 @@ class Program:
         return self._ask_document("show", "-json", str(self.data / _PLANNED))
 
     def apply(self, total: int) -> None:
-        """Do what was planned, `total` operations."""
+        """Apply the plan, which has `total` operations."""
         words = ["apply", "-json", "-input=false", str(self.data / _PLANNED)]
         try:
             self._follow("apply", words, APPLY, (0,), total=total)
@@ -107,24 +107,24 @@ class Program:
             self._keep_errored()
 
     def resources(self) -> dict[str, str]:
-        """Return what is in the state: identifiers by address."""
+        """Return the identifiers of the resources in the state, by address."""
         state = json.loads(self._ask("show", "-json"))
         known = (state.get("values") or {}).get("root_module") or {}
         return {resource["address"]: str(resource["values"].get("id") or "") for resource in _resources(known)}
 
     def intended(self) -> dict[str, dict[str, t.Any]]:
-        """Return what resources that are to be there shall be: attributes by address, as far as a plan knows them."""
+        """Return the planned attributes of the resources, by address, as far as a plan knows them."""
         self.plan(destroy=False)
         planned = (self.planned().get("planned_values") or {}).get("root_module") or {}
         return {resource["address"]: resource["values"] for resource in _resources(planned)}
 
     def take(self, address: str, identifier: str) -> None:
-        """Write into the state that a resource which exists is the one of that address."""
+        """Import an existing resource into the state at `address`."""
         words = ["import", "-input=false", f"-var-file={self.data / VARIABLES}", address, identifier]
         self._follow("import", words, "import.log", (0,))
 
     def forget_plan(self) -> None:
-        """Remove the plan, which holds secrets; a Terraform that is left to itself may have to read it first."""
+        """Remove the plan, which holds secrets, unless a Terraform in the background may still read it."""
         if not running(self.data / APPLY):
             (self.data / _PLANNED).unlink(missing_ok=True)
 
@@ -133,7 +133,7 @@ class Program:
         return self._ask_document("output", "-json")
 
     def push_errored(self) -> bool:
-        """Write the state that a former run could not write; return whether there was one."""
+        """Write the state that an earlier run could not write; return whether there was one."""
         self._keep_errored()
         kept = self.data / ERRORED
         if not kept.is_file():
@@ -143,7 +143,7 @@ class Program:
         return True
 
     def _keep_errored(self) -> None:
-        """Move a state that could not be written to where the next run looks for it."""
+        """Move a state that could not be written to the place where the next run finds it."""
         left = self.work / ERRORED
         if left.is_file():
             left.chmod(0o600)
@@ -166,14 +166,14 @@ class Program:
         good: Sequence[int],
         *,
         total: int = 0,
-        patience: float = 0.0,
+        lock_timeout: float = 0.0,
         looks_only: bool = False,
         tries: int = 3,
     ) -> int:
-        """Run a command and return its code, one of `good`; wait `patience` seconds for the lock of the state."""
+        """Run a command and return its code, one of `good`. Wait `lock_timeout` seconds for the lock of the state."""
         progress = Progress(heartbeat=self.heartbeat, total=total)
-        argv = [self.binary.path, words[0], _lock_timeout(patience), *words[1:]]
-        # What a former command did is asked before its record is overwritten.
+        argv = [self.binary.path, words[0], _lock_timeout(lock_timeout), *words[1:]]
+        # Read the record of the previous command before it is overwritten.
         former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not running(self.data / name)]
         ended = follow(
             Job(argv, self.work, self.env, self.data / log, self.lock, self.deadline, looks_only),
@@ -187,25 +187,25 @@ class Program:
         subject = f"{self.name}: {Path(self.binary.path).name} {verb}"
         again = functools.partial(self._follow, verb, words, log, good, total=total, looks_only=looks_only)
         held = state_lock.holder(problems)
-        if held is not None and self._may_try_again(held, former, subject, patience):
-            return again(patience=self.lock_timeout)
-        if tries and state_lock.slipped(problems):
-            return again(patience=patience, tries=tries - 1)
+        if held is not None and self._may_try_again(held, former, subject, lock_timeout):
+            return again(lock_timeout=self.lock_timeout)
+        if tries and state_lock.was_released(problems):
+            return again(lock_timeout=lock_timeout, tries=tries - 1)
         if ended.timed_out or ended.signal:
             raise _cut_short(subject, ended)
         raise explain(subject, problems, progress.text, self.wrapper)
 
     def _may_try_again(
-        self, held: state_lock.Holder, former: Sequence[Sequence[Event]], subject: str, patience: float
+        self, held: state_lock.Holder, former: Sequence[Sequence[Event]], subject: str, lock_timeout: float
     ) -> bool:
-        """Release a lock that only a killed run of ours left, or decide to wait for somebody else's, or refuse."""
+        """Release the lock of a killed run of ours, or decide to wait for another run's, or refuse."""
         now = self.clock.now()
         if any(state_lock.is_ours(held, kept) for kept in former):
             self._tell(
                 [f"a run of this machine was killed and left the state locked ({held.identifier}); unlocking it"]
             )
             self._ask("force-unlock", "-force", held.identifier)
-        elif patience:
+        elif lock_timeout:
             raise state_lock.refusal(held, subject=subject, program=self.wrapper, now=now)
         else:
             most = f", for {human(self.lock_timeout)} at most" if self.lock_timeout < math.inf else ""
@@ -218,12 +218,12 @@ class Program:
 
 
 def _lock_timeout(seconds: float) -> str:
-    """Return how long Terraform is to wait for the lock of the state; it has no word for ever."""
+    """Return Terraform's argument for the lock time-out in seconds; it has no value for `forever`."""
     return f"-lock-timeout={min(seconds, MOST):f}s"
 
 
 def _resources(module: Mapping[str, t.Any]) -> Iterator[Mapping[str, t.Any]]:
-    """Yield the entries of a module, and of those within it, in a state or in the planned values."""
+    """Yield the managed resources of a module and its child modules, in a state or in planned values."""
     for resource in module.get("resources") or ():
         if resource["mode"] == "managed":
             yield resource

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Events in, lines for people out; no I/O and no clock of its own."""
+"""Convert events to lines for the user; no I/O and no clock of its own."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event, hook
 
-# Action: what is being done, what was done.
+# Action: the verb while it runs, the verb when it is complete.
 _WORDS = {
     "create": ("creating", "created"),
     "update": ("changing", "changed"),
     "delete": ("destroying", "destroyed"),
 }
-# Lines of plain text that are kept to explain a crash.
+# Lines of plain text to keep, which explain a crash.
 _TAIL = 20
 
 
 class _Running(t.NamedTuple):
-    """A resource at work; `since` in seconds since the epoch."""
+    """A running operation; `since` is in seconds since the epoch."""
 
     doing: str
     since: float
@@ -31,17 +31,17 @@ class _Running(t.NamedTuple):
 
 @dataclass
 class Progress:
-    """What one command of Terraform has done so far.
+    """The progress of one command of Terraform.
 
-    `feed` takes an event, `tick` the time; both return the lines to print now. `total` is how many operations are
-    planned, a replacement being two of them.
+    `feed` takes an event, `tick` the time; both return the lines to print now. `total` is the number of planned
+    operations; a replacement counts as two.
     """
 
     heartbeat: float
     total: int = 0
     done: int = 0
     read: int = 0
-    # Problems, as their events tell them.
+    # Events of type `diagnostic`.
     problems: list[Event] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     _running: dict[str, _Running] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Progress:
     _begun: float = 0.0
 
     def feed(self, event: Event, now: float) -> list[str]:
-        """Take one event and return what to say about it."""
+        """Take one event and return the lines to print."""
         react = _REACTIONS.get(event["type"])
         lines = react(self, event, now) if react else []
         if lines or not self._begun:
@@ -58,7 +58,7 @@ class Progress:
         return lines
 
     def tick(self, now: float) -> list[str]:
-        """Return a sign of life when nothing was said for `heartbeat` seconds."""
+        """Return a heartbeat line when nothing was printed for `heartbeat` seconds."""
         if not self.heartbeat or not self._begun or now - self._spoken < self.heartbeat:
             return []
         self._spoken = now

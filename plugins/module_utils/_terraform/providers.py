@@ -3,10 +3,10 @@
 
 """The lock file of providers in a cluster's directory.
 
-Terraform and OpenTofu fetch `hashicorp/aws` each from a registry of its own. The builds have other hashes, and no file
-can serve both: either program takes out of it what it does not use. So a stack's lock file binds the program that wrote
-it, byte for byte. The other program takes its versions; the hashes are those of the cluster's first run, which are
-kept.
+Terraform and OpenTofu fetch `hashicorp/aws` from different registries. The builds have different hashes, and one file
+cannot serve both programs, because each removes the entries that it does not use. So a stack's lock file binds the program
+that wrote it, byte for byte. The other program takes the versions from it; its hashes are recorded in the cluster's
+first run.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 
 LOCK = ".terraform.lock.hcl"
 REGISTRIES = {"Terraform": "registry.terraform.io", "OpenTofu": "registry.opentofu.org"}
-# Both programs write the file themselves, and always in this form.
+# Both programs always write the file in this form.
 _ENTRY = re.compile(r'^provider "(?P<host>[^"/]+)/(?P<name>[^"]+)" \{\n.*?^\}\n', re.MULTILINE | re.DOTALL)
 _HASHES = re.compile(r"^  hashes = \[\n.*?^  \]\n", re.MULTILINE | re.DOTALL)
 _SELECTED = re.compile(r'^provider "([^"]+)" \{\n\s*version\s*=\s*"([^"]+)"', re.MULTILINE)
 
 
 def pin(source: Path, work: Path, brand: str) -> bool:
-    """Put the lock file of the stack `source` into `work`; return whether the program must leave it as it is.
+    """Put the lock file of the stack `source` into `work`; return whether the program must not change it.
 
     `brand` is a key of `REGISTRIES`.
     """
@@ -39,7 +39,7 @@ def pin(source: Path, work: Path, brand: str) -> bool:
 
 
 def _translated(entry: re.Match[str], brand: str) -> str:
-    """Return an entry of the lock file; one of the other program's registry as one of this one's, without hashes."""
+    """Return an entry of the lock file. Move an entry of the other program's registry to this one's, without hashes."""
     host = REGISTRIES[brand]
     if entry["host"] == host or entry["host"] not in REGISTRIES.values():
         return entry[0]
@@ -47,5 +47,5 @@ def _translated(entry: re.Match[str], brand: str) -> str:
 
 
 def _selected(text: str) -> set[tuple[str, ...]]:
-    """Return the providers that a lock file names, each with its version."""
+    """Return the providers in a lock file, each with its version."""
     return set(_SELECTED.findall(text))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""One stack for one cluster: planned, guarded, applied or destroyed."""
+"""Plan, check, and apply or destroy one stack for one cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform import nodes,
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import ExistsError
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import read, unfinished
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import outlived
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import wait_for_former
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.orphans import take_over
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.program import APPLY, Program, Say
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
@@ -32,7 +32,7 @@ _JOURNAL = "journal.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is wanted; the module's options of the same names."""
+    """The request: the module's options of the same names."""
 
     name: str
     state: str
@@ -49,13 +49,13 @@ class Request:
     lock_timeout: float
     timeout: float
     heartbeat: float
-    # Whether only to look, and whether to return what differs.
+    # Ansible's check mode and diff mode.
     check: bool
     diff: bool
 
 
 def ensure(request: Request, say: Say, mask: Mask, clock: Clock | None = None) -> Result:
-    """Bring the stack to the state wanted and return the task's result; what is secret is made known to `mask`."""
+    """Bring the stack to the wanted state and return the task's result. Register secrets with `mask`."""
     clock = clock or Clock()
     worktree.check_source(request.source)
     worktree.check_variables(request.source, request.variables)
@@ -102,27 +102,29 @@ def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterat
 
 
 def _alone(request: Request, say: Say, clock: Clock, deadline: float) -> AbstractContextManager[int]:
-    """Wait for a Terraform that outlived its run, and hold the lock that the next one is to hold."""
+    """Wait for a Terraform that continues from an earlier run, and hold the lock for the next one."""
     progress = Progress(heartbeat=request.heartbeat, total=_journal(request.data_dir)["total"])
-    return outlived(request.data_dir / APPLY, progress, lambda line: say(f"{request.name} | {line}"), clock, deadline)
+    return wait_for_former(
+        request.data_dir / APPLY, progress, lambda line: say(f"{request.name} | {line}"), clock, deadline
+    )
 
 
 def _journal(data: Path) -> Result:
-    """Return what is kept of the last apply: how many operations it has, and what was unfinished before it."""
+    """Return the journal of the last apply: its number of operations, and what was unfinished before it."""
     file = data / _JOURNAL
     known: Result = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return {"total": 0, "unfinished": [], **known}
 
 
 class _Run(t.NamedTuple):
-    """One request on its program."""
+    """One request and the program that executes it."""
 
     request: Request
     program: Program
     mask: Mask
 
     def run(self) -> Result:
-        """Plan, refuse or do it, and return the result."""
+        """Plan, then refuse or apply; return the result."""
         request, program = self.request, self.program
         look = request.check or request.state == "planned"
         pending = self._plan(look)
@@ -131,7 +133,7 @@ class _Run(t.NamedTuple):
         rows, outputs = plans.read_changes(document), plans.read_outputs(document)
         begun = unfinished(_journal(program.data)["unfinished"], read(program.data / APPLY))
         refused = plans.refused(rows, request.protected, request.allow_replace, begun)
-        # Whoever removes the stack means its nodes too; those of what was never wholly made hold nothing yet.
+        # Removal of the stack includes its nodes. Nodes of an unfinished group hold nothing yet.
         lost = [] if request.state == "absent" else nodes.disruptions(document)
         empty = {row.address for row in rows if row.reason == plans.TAINTED and row.address in begun}
         lost = [row for row in lost if row.address not in empty]
@@ -150,27 +152,27 @@ class _Run(t.NamedTuple):
         return {**result, **self._hand_over(changed=pending)}
 
     def _show(self, rows: Sequence[plans.Change], pending: bool, look: bool) -> None:
-        # Whoever only looks wants every line; of a run its own lines follow, and what is lost is worth two.
+        # Check mode prints every line. An apply prints its own lines later, so only losses are printed here too.
         shown = rows if look else [row for row in rows if row.action in ("replace", "destroy", "import", "forget")]
         if self.request.state == "absent" and not look:
             shown = []
         for line in plans.table(shown):
             self.program.say(f"{self.request.name} | {line}")
-        said = plans.summary(rows) or ("only outputs change" if pending else "nothing to do")
-        self.program.say(f"{self.request.name} | plan: {said}")
+        summary = plans.summary(rows) or ("only outputs change" if pending else "nothing to do")
+        self.program.say(f"{self.request.name} | plan: {summary}")
 
     def _plan(self, look: bool) -> bool:
-        """Plan, with what a killed run made taken over; a plan comes first, for it can release a lock that was left."""
+        """Plan, import what a killed run created, plan again. The first plan also releases a lock that was left."""
         destroy = self.request.state == "absent"
         pending = self.program.plan(destroy=destroy)
         return self.program.plan(destroy=destroy) if take_over(self.program, look=look) else pending
 
     def _apply(self, total: int, begun: set[str]) -> None:
-        """Do what was planned; first keep what the record of the last apply tells, which this one overwrites."""
+        """Apply the plan. First save what the last apply's record shows, because this apply overwrites it."""
         write_atomically(self.program.data / _JOURNAL, to_json({"total": total, "unfinished": sorted(begun)}))
         if total:
-            said = "begun; Terraform goes on to the end even if this play is interrupted"
-            self.program.say(f"{self.request.name} | {said}")
+            note = "begun; Terraform goes on to the end even if this play is interrupted"
+            self.program.say(f"{self.request.name} | {note}")
         try:
             self.program.apply(total)
         except ExistsError as error:
@@ -178,7 +180,7 @@ class _Run(t.NamedTuple):
             raise
 
     def _hand_over(self, *, changed: bool) -> Result:
-        """Return the outputs, what is sensitive masked, and write all of them where the caller asked for it."""
+        """Return the outputs with sensitive values masked. Write the real values to the requested file."""
         outputs = self.program.outputs()
         file = self.request.outputs_file
         if file is not None:
@@ -190,7 +192,7 @@ class _Run(t.NamedTuple):
 
 
 def _shown(outputs: Mapping[str, t.Any]) -> Result:
-    """Return the values of the outputs, what is sensitive masked."""
+    """Return the values of the outputs, with sensitive values masked."""
     return {name: plans.SENSITIVE if found.get("sensitive") else found.get("value") for name, found in outputs.items()}
 
 
@@ -204,6 +206,6 @@ def _plan(rows: Sequence[plans.Change], refused: Sequence[plans.Change], lost: S
 
 
 def _operations(rows: Sequence[plans.Change]) -> int:
-    """Return how many operations apply will report; a replacement is two, forgetting and importing are none."""
+    """Return how many operations apply will report: two for a replacement, none for forget and import."""
     counts = {"create": 1, "change": 1, "destroy": 1, "replace": 2}
     return sum(counts.get(row.action, 0) for row in rows)

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""A directory of links to a stack, in which Terraform works for one cluster.
+"""A directory of links to a stack, the working directory of Terraform for one cluster.
 
-Terraform writes beside the files it reads: the lock file of providers, a state it could not send, a backend's
-configuration must stand there. So that many clusters can be made from one stack at once, each has such a directory of
-its own, and the stack itself is only read: it may be part of an installed collection.
+Terraform writes beside the files it reads: the lock file of providers, a state it could not send, the configuration of
+a backend. Each cluster has its own directory, so that one stack can create many clusters at the same time. The stack
+itself is only read: it may be part of an installed collection.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did
 ERRORED = "errored.tfstate"
 # An override file is merged over the rest of its directory: Terraform documentation, "Override files".
 _BACKEND = "mlops_eks_override.tf.json"
-# What Terraform leaves in a directory where somebody ran it by hand.
+# Files that Terraform leaves in a directory where it ran by hand.
 _LEFT = re.compile(r"\.terraform|\.terraform\.lock\.hcl|\.terraform\.tfstate\.lock\.info|.*\.tfstate(\..*)?|\.git")
-# Read by `init` too, and written for one of the two programs: OpenTofu refuses what only Terraform knows.
+# `init` reads tests too, and OpenTofu refuses tests that use features of Terraform.
 _TESTS = re.compile(r"tests|.*\.tftest\.(hcl|json)")
 _UPWARDS = re.compile(r"(?:\.\./)+")
 _VARIABLE = re.compile(r'^\s*variable\s+"?([\w-]+)"?\s*\{|^\s*"variable"\s*:', re.MULTILINE)
@@ -33,7 +33,7 @@ _OWN_BACKEND = re.compile(r'^\s*(?:backend\s+"\w+"|cloud)\s*\{', re.MULTILINE)
 
 
 def check_source(source: Path) -> None:
-    """Refuse a directory that is no stack."""
+    """Refuse a directory that is not a stack."""
     if not source.is_dir():
         raise InvalidInputError(f"source {source}: there is no such directory")
     if not any(_files(source)):
@@ -41,10 +41,10 @@ def check_source(source: Path) -> None:
 
 
 def check_variables(source: Path, given: Mapping[str, t.Any]) -> None:
-    """Refuse a variable that the stack does not declare; Terraform itself only warns, and goes on without it."""
+    """Refuse a variable that the stack does not declare. Terraform itself only warns, and drops it."""
     texts = [file.read_text(encoding="utf-8") for file in _files(source)]
     known = {name for text in texts for name in _VARIABLE.findall(text) if name}
-    # Variables declared in JSON are left to Terraform.
+    # Terraform checks variables that are declared in JSON.
     if any(match[0].rstrip().endswith(":") for text in texts for match in _VARIABLE.finditer(text)):
         return
     for name in sorted(given):
@@ -53,7 +53,7 @@ def check_variables(source: Path, given: Mapping[str, t.Any]) -> None:
 
 
 def prepare(source: Path, data: Path, backend: Mapping[str, t.Any] | None) -> Path:
-    """Make the directory below `data` and return it."""
+    """Create the directory below `data` and return it."""
     texts = [file.read_text(encoding="utf-8") for file in _files(source)]
     depth = max((match.count("../") for text in texts for match in _UPWARDS.findall(text)), default=0)
     work = _link(source, data / "tree", min(depth, len(source.parents)))
@@ -64,7 +64,7 @@ def prepare(source: Path, data: Path, backend: Mapping[str, t.Any] | None) -> Pa
 
 
 def _backend(given: Mapping[str, t.Any] | None, data: Path, *, own: bool) -> dict[str, t.Any] | None:
-    """Return the block of the backend: what was asked for, else the stack's own (`None`), else a local file."""
+    """Return the backend block: the given one, else the stack's own (`None`), else a local file."""
     if given is None:
         return None if own else {"local": {"path": str(data / "terraform.tfstate")}}
     kind, settings = given.get("type", "s3"), {key: value for key, value in given.items() if key != "type"}
@@ -74,7 +74,7 @@ def _backend(given: Mapping[str, t.Any] | None, data: Path, *, own: bool) -> dic
 
 
 def _link(source: Path, tree: Path, depth: int) -> Path:
-    """Mirror `source` and its `depth` parents by links, so that paths like `../../modules/x` still lead somewhere."""
+    """Mirror `source` and its `depth` parents by links, so that paths like `../../modules/x` still resolve."""
     base = source.parents[depth - 1] if depth else source
     work = tree / source.relative_to(base)
     work.mkdir(parents=True, exist_ok=True)

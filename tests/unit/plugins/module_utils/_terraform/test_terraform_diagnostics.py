@@ -137,7 +137,7 @@ def test_a_pointer_to_a_page_is_no_reason() -> None:
 def test_warnings_are_no_reason() -> None:
     warning = problem("Value for undeclared variable")
     warning["diagnostic"]["severity"] = "warning"
-    assert str(explained([warning])) == "train: terraform apply: it did not say why"
+    assert str(explained([warning])) == "train: terraform apply: it printed no reason"
 
 
 def test_a_crash_is_told_by_its_last_words() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import outlived
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import wait_for_former
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
 
 
@@ -52,7 +52,7 @@ def test_it_is_shown_from_its_beginning_to_its_end(log: Path) -> None:
             file.write(event("apply_complete", 9))
         held.close()
 
-    with outlived(log, Progress(heartbeat=0, total=3), said.append, Script(end), Clock().now() + 60) as lock:
+    with wait_for_former(log, Progress(heartbeat=0, total=3), said.append, Script(end), Clock().now() + 60) as lock:
         assert os.fstat(lock).st_ino == (log.parent / "at-work.lock").stat().st_ino
     assert said == [
         f"a run that was cut off left Terraform at work (process {os.getpid()}); this is what it does, from its"
@@ -64,12 +64,12 @@ def test_it_is_shown_from_its_beginning_to_its_end(log: Path) -> None:
 def test_it_is_not_waited_for_longer_than_the_run_may_take(log: Path) -> None:
     held = (log.parent / "at-work.lock").open("w")
     fcntl.flock(held, fcntl.LOCK_EX)
-    former = outlived(log, Progress(heartbeat=0), lambda _: None, Clock(), Clock().now() + 0.3)
+    former = wait_for_former(log, Progress(heartbeat=0), lambda _: None, Clock(), Clock().now() + 0.3)
     with held, pytest.raises(CommandError, match=r"still at work after \d+ s \(process \d+\)\. It goes on"), former:
         pytest.fail("it is still at work")
 
 
 def test_what_ended_long_ago_is_not_shown(log: Path) -> None:
     said: list[str] = []
-    with outlived(log, Progress(heartbeat=0), said.append, Clock(), 0.0):
+    with wait_for_former(log, Progress(heartbeat=0), said.append, Clock(), 0.0):
         assert said == []

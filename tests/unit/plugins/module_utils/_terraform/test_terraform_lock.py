@@ -57,16 +57,16 @@ SLIPPED = (
 
 
 @pytest.mark.parametrize(
-    ("summary", "detail", "slipped"),
+    ("summary", "detail", "released"),
     [
         (lock.LOCKED, SLIPPED, True),
         (lock.LOCKED, SLIPPED.partition("\n")[0], False),
         ("Error refreshing state", SLIPPED, False),
     ],
 )
-def test_a_lock_that_is_given_back_while_it_is_asked_for(summary: str, detail: str, slipped: bool) -> None:
+def test_a_lock_that_is_given_back_while_it_is_asked_for(summary: str, detail: str, released: bool) -> None:
     event: Event = {"type": "diagnostic", "diagnostic": {"severity": "error", "summary": summary, "detail": detail}}
-    assert lock.slipped(gather([event], HERE, HERE)) is slipped
+    assert lock.was_released(gather([event], HERE, HERE)) is released
 
 
 OURS = events(("version", "00.000000"), ("refresh_start", "02.000000"), ("apply_progress", "12.000000"))
