@@ -15,7 +15,7 @@ pytestmark = pytest.mark.aws
 def test_killed_again_and_again_while_making_and_while_destroying(site: Site) -> None:
     site.inventory({"demo": host()})
     # The second is killed while it follows what the first left at work.
-    for word in ("created module.network[0].aws_subnet", "left Terraform at work"):
+    for word in ("created module.network[0].aws_subnet", "left Terraform running"):
         kill_at(site.start("cluster.yml"), word)
     site.succeed("cluster.yml")
     assert recap(site.succeed("cluster.yml")) == {"demo": 0}

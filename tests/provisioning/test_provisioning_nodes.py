@@ -73,9 +73,7 @@ def _is_not_lost_unasked(site: Site, scaled: dict[str, t.Any]) -> None:
     asked(site, **scaled, group=larger, key="trainers")
     said = words(site.fail("cluster.yml", *IGNORED))
     address = 'module.accelerator_node_groups["g5"].aws_eks_node_group.this'
-    lost = (
-        f"this would destroy {address} (its key or module is no longer in the stack), and with it go what runs on its"
-    )
+    lost = f"this would destroy {address} (its key or module is no longer in the stack), and lose what runs on its"
     assert f"{lost} nodes" in said
     assert address in said.partition("allow_replace: [")[2]
     assert described(site)["status"] == "ACTIVE"

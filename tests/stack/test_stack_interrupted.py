@@ -74,7 +74,7 @@ def test_the_next_run_follows_what_an_interrupted_one_left_at_work(stack: Stack,
     play.send(signal.SIGKILL)
     play.end(rc=None)
     again = Play(stack.play(lock_timeout=0))
-    again.shows(f"a run that was cut off left Terraform at work (process {process(stack)})")
+    again.shows(f"an interrupted run left Terraform running (process {process(stack)})")
     again.shows("[1/3] created module.network.terraform_data.this")
     again.shows("[1/3] still creating terraform_data.cluster")
     gate.write_text("go")
@@ -182,7 +182,7 @@ def test_a_run_that_takes_too_long_is_left_to_itself(stack: Stack, gate: Path, m
     now, begun = Clock.now, stack.data / "apply.jsonl.process"
     monkeypatch.setattr(Clock, "now", lambda clock: now(clock) + 1e5 * begun.exists())
     stack.variables = {"command": f"cat {gate}"}
-    assert "the time was up. Terraform goes on by itself; the same command follows it" in stack.refused()
+    assert "timed out. Terraform continues in the background; the same command follows it" in stack.refused()
     monkeypatch.undo()
     gate.write_text("go")
     complete(stack)

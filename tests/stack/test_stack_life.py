@@ -96,7 +96,7 @@ def test_what_holds_data_is_refused_until_it_is_allowed(stack: Stack) -> None:
     assert planned.result["changed"] is False
     said = (
         "train: refused, nothing was changed: this would replace terraform_data.cluster (forced by triggers_replace),"
-        " and with it go its data. If that is meant: allow_replace: [terraform_data.cluster]."
+        " and lose its data. To allow it: allow_replace: [terraform_data.cluster]."
     )
     assert stack.refused() == said
     assert stack.refused(check=True) == said

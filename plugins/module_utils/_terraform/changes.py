@@ -153,8 +153,8 @@ def refusal(subject: str, rows: Sequence[Change]) -> ConflictError:
     lost = [*(["its data"] if kinds != {NODES} else []), *(["what runs on its nodes"] if NODES in kinds else [])]
     healthy = " If its creation did succeed, untaint it." if any(row.reason == TAINTED for row in rows) else ""
     return ConflictError(
-        f"{subject}: refused, nothing was changed: this would {effects}, and with it go"
-        f" {' and '.join(lost)}.{healthy} If that is meant: allow_replace:"
+        f"{subject}: refused, nothing was changed: this would {effects}, and lose"
+        f" {' and '.join(lost)}.{healthy} To allow it: allow_replace:"
         f" [{', '.join(quoted(row.address) for row in rows)}].",
         refused=[row.row() for row in rows],
     )

@@ -54,8 +54,8 @@ def _wait(over: Callable[[], bool], shown: Iterator[int], clock: Clock, deadline
         number = next(shown)
         if not ended and clock.now() > deadline:
             raise CommandError(
-                f"Terraform of a run that was cut off is still at work after {human(clock.now() - begun)} (process"
-                f" {number or 'unknown'}). It goes on; run the same command again later.",
+                f"Terraform of an interrupted run still runs after {human(clock.now() - begun)} (process"
+                f" {number or 'unknown'}). It continues; run the same command again later.",
                 timed_out=True,
             )
         clock.sleep(0.0 if ended else LOOK)
@@ -66,7 +66,7 @@ def _show(log: Path, progress: Progress, say: Say, clock: Clock) -> Iterator[int
     # A read-only command has no record here; it was stopped.
     while not (number := running(log)):
         yield 0
-    say(f"a run that was cut off left Terraform at work (process {number}); this is what it does, from its beginning")
+    say(f"an interrupted run left Terraform running (process {number}); its output from the beginning:")
     with log.open("rb") as stream:
         tail = Tail(stream)
         while True:

@@ -234,12 +234,12 @@ def _resources(module: Mapping[str, t.Any]) -> Iterator[Mapping[str, t.Any]]:
 def _cut_short(subject: str, ended: Ended) -> EksError:
     if not ended.stopped:
         return CommandError(
-            f"{subject}: the time was up. Terraform goes on by itself; the same command follows it to its end.",
+            f"{subject}: timed out. Terraform continues in the background; the same command follows it to its end.",
             timed_out=True,
         )
     if ended.timed_out:
-        return CommandError(f"{subject}: the time was up; it stopped, and nothing was changed.", timed_out=True)
+        return CommandError(f"{subject}: timed out; it stopped, and nothing was changed.", timed_out=True)
     return CommandError(
-        f"{subject}: it was killed by signal {ended.signal}. Run the same command again: what was made is taken up, and"
-        " the rest is done."
+        f"{subject}: it was killed by signal {ended.signal}. Run the same command again: it imports what was created, and"
+        " creates the rest."
     )

@@ -67,8 +67,8 @@ class Progress:
             shown = [f"{how.doing} {address} ({human(now - how.since)})" for address, how in oldest[:3]]
             more = f" and {len(oldest) - 3} more" if len(oldest) > 3 else ""
             return [f"{self._count()}still {', '.join(shown)}{more}"]
-        asked = f"; {self.read} resources looked at" if self.read else ""
-        return [f"{self._count()}still at work after {human(now - self._begun)}{asked}"]
+        read = f"; {self.read} resources read" if self.read else ""
+        return [f"{self._count()}still running after {human(now - self._begun)}{read}"]
 
     def _count(self) -> str:
         width = len(str(self.total))

@@ -4,9 +4,9 @@
 """The lock file of providers in a cluster's directory.
 
 Terraform and OpenTofu fetch `hashicorp/aws` from different registries. The builds have different hashes, and one file
-cannot serve both programs, because each removes the entries that it does not use. So a stack's lock file binds the program
-that wrote it, byte for byte. The other program takes the versions from it; its hashes are recorded in the cluster's
-first run.
+cannot serve both programs, because each removes the entries that it does not use. So a stack's lock file binds the
+program that wrote it, byte for byte. The other program takes the versions from it; its hashes are recorded in the
+cluster's first run.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def test_a_refusal_says_what_why_and_how_to_allow_it(plan: Plan) -> None:
     error = changes.refusal("train", rows)
     assert str(error) == (
         "train: refused, nothing was changed: this would replace terraform_data.cluster (forced by triggers_replace);"
-        " destroy terraform_data.nodes[1] (count is smaller), and with it go its data. If that is meant: allow_replace:"
+        " destroy terraform_data.nodes[1] (count is smaller), and lose its data. To allow it: allow_replace:"
         " [terraform_data.cluster, 'terraform_data.nodes[1]']."
     )
     assert [entry["address"] for entry in error.details["refused"]] == [
@@ -173,10 +173,10 @@ def test_a_refusal_says_what_why_and_how_to_allow_it(plan: Plan) -> None:
 @pytest.mark.parametrize(
     ("addresses", "said"),
     [
-        (["a.aws_eks_node_group.this"], "and with it go what runs on its nodes."),
+        (["a.aws_eks_node_group.this"], "and lose what runs on its nodes."),
         (
             ["a.aws_efs_file_system.this", "a.aws_eks_node_group.this"],
-            "and with it go its data and what runs on its nodes.",
+            "and lose its data and what runs on its nodes.",
         ),
     ],
 )

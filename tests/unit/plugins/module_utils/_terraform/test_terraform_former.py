@@ -55,8 +55,7 @@ def test_it_is_shown_from_its_beginning_to_its_end(log: Path) -> None:
     with wait_for_former(log, Progress(heartbeat=0, total=3), said.append, Script(end), Clock().now() + 60) as lock:
         assert os.fstat(lock).st_ino == (log.parent / "at-work.lock").stat().st_ino
     assert said == [
-        f"a run that was cut off left Terraform at work (process {os.getpid()}); this is what it does, from its"
-        " beginning",
+        f"an interrupted run left Terraform running (process {os.getpid()}); its output from the beginning:",
         "[1/3] created aws_vpc.this (vpc-1) in 9 s",
     ]
 
@@ -65,7 +64,7 @@ def test_it_is_not_waited_for_longer_than_the_run_may_take(log: Path) -> None:
     held = (log.parent / "at-work.lock").open("w")
     fcntl.flock(held, fcntl.LOCK_EX)
     former = wait_for_former(log, Progress(heartbeat=0), lambda _: None, Clock(), Clock().now() + 0.3)
-    with held, pytest.raises(CommandError, match=r"still at work after \d+ s \(process \d+\)\. It goes on"), former:
+    with held, pytest.raises(CommandError, match=r"still runs after \d+ s \(process \d+\)\. It continues"), former:
         pytest.fail("it is still at work")
 
 

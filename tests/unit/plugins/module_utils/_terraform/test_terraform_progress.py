@@ -73,7 +73,7 @@ def test_a_plan_that_takes_long_says_how_far_it_is(recorded: Recorded) -> None:
     progress = Progress(heartbeat=30)
     events = recorded("plan-replace")
     assert told(progress, events) == []
-    assert progress.tick(from_iso(events[0]["@timestamp"]) + 60) == ["still at work after 1 min; 4 resources looked at"]
+    assert progress.tick(from_iso(events[0]["@timestamp"]) + 60) == ["still running after 1 min; 4 resources read"]
 
 
 def test_no_heartbeat_when_none_is_wanted() -> None:
