@@ -240,6 +240,6 @@ def _cut_short(subject: str, ended: Ended) -> EksError:
     if ended.timed_out:
         return CommandError(f"{subject}: timed out; it stopped, and nothing was changed.", timed_out=True)
     return CommandError(
-        f"{subject}: it was killed by signal {ended.signal}. Run the same command again: it imports what was created, and"
-        " creates the rest."
+        f"{subject}: it was killed by signal {ended.signal}. Run the same command again: it imports what was created"
+        " and creates the rest."
     )
