@@ -71,7 +71,7 @@ def test_tags_of_another_play_leave_train_alone(tmp_path: Path, inventory: Path)
     [
         ("train", (), "no pipeline: name the directory that holds its pipeline.yaml: -e pipeline=DIRECTORY"),
         ("serve", ("-e", "pipeline="), "no pipeline: name the directory that holds its pipeline.yaml"),
-        ("stop", (), "no run: say which to stop by 'release', or by the 'pipeline' it was made of."),
+        ("stop", (), "no run to stop: set 'release' to its name, or 'pipeline' to its directory."),
         ("preflight", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),
         ("cluster", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),
         ("teardown", ("-e", "target=mine"), "no region: set the host variable 'region' of mine (docs/inventory.md)"),

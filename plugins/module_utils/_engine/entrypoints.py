@@ -214,7 +214,7 @@ def run_stop(params: Params, *, cluster: str, check: bool, say: Say, mask: Mask,
     params = run_params(params)
     release = params["release"]
     if not release:
-        raise InvalidInputError("no run: set 'release', or 'pipeline', to the run to stop.")
+        raise InvalidInputError("no run to stop: set 'release' to its name, or 'pipeline' to its directory.")
     kube = connect(params, mask)
     directory = Path(params["runs_dir"]).expanduser().absolute() / new_run_id(f"{release}-stop") / cluster
     stop = Stop(
