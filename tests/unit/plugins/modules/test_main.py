@@ -15,7 +15,10 @@ ROOT = Path(__file__).resolve().parents[4]
 REFUSED: dict[str, tuple[dict[str, t.Any], str]] = {
     "helm_step": ({"release": "r", "chart": "no/such", "kubeconfig": "KUBECONFIG"}, "not in the catalogue"),
     "mpi_job_wait": ({"name": "x", "kubeconfig": "/no/such/file"}, "kubeconfig /no/such/file: no such file"),
-    "workload_wait": ({"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"}, "kind 'Jbo': the condition for its end is not known"),
+    "workload_wait": (
+        {"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"},
+        "kind 'Jbo': the condition for its end is not known",
+    ),
     "run_info": ({}, "no cluster: 'kubeconfig' is not set"),
     "run_stop": ({"release": "r", "kubeconfig": "/no/such/file"}, "no such file"),
     "terraform_stack": ({"source": "/no/such", "data_dir": "/no/such"}, "source /no/such: there is no such directory"),

@@ -92,7 +92,7 @@ def test_a_stop_that_finds_nothing_names_the_namespaces_of_the_run(serve: Serve,
         run_stop(
             params(kube, STOP, release="digits", runs_dir=str(tmp_path)), cluster="c", check=True, say=lambda _: None
         )
-    with pytest.raises(InvalidInputError, match="no run: set 'release', or 'pipeline'"):
+    with pytest.raises(InvalidInputError, match="no run to stop: set 'release' to its name"):
         run_stop(params(kube, STOP), cluster="c", check=True, say=lambda _: None)
 
 
