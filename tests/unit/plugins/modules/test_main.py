@@ -17,7 +17,7 @@ REFUSED: dict[str, tuple[dict[str, t.Any], str]] = {
     "mpi_job_wait": ({"name": "x", "kubeconfig": "/no/such/file"}, "kubeconfig /no/such/file: no such file"),
     "workload_wait": (
         {"kind": "Jbo", "name": "x", "kubeconfig": "KUBECONFIG"},
-        "kind 'Jbo': the condition for its end is not known",
+        "kind 'Jbo': the condition for its end",
     ),
     "run_info": ({}, "no cluster: 'kubeconfig' is not set"),
     "run_stop": ({"release": "r", "kubeconfig": "/no/such/file"}, "no such file"),
