@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import importlib
 import re
 import sys
@@ -71,3 +72,11 @@ def test_documented_helm_is_the_one_that_is_tested() -> None:
     pinned = re.search(r"helm\.sh/helm/v4 (v\S+)", (ROOT / "tools" / "helm" / "go.mod").read_text(encoding="utf-8"))
     assert pinned is not None
     assert f"ARG HELM={pinned[1]}\n" in text
+
+
+def test_documented_environment_has_the_settings_of_the_project() -> None:
+    text = (ROOT / "docs" / "execution-environment.md").read_text(encoding="utf-8")
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "ansible.cfg", encoding="utf-8")
+    assert f"internal_poll_interval = {settings['defaults']['internal_poll_interval']}\\n" in text
+    assert f"ANSIBLE_CALLBACKS_ENABLED={settings['defaults']['callbacks_enabled']}\n" in text
