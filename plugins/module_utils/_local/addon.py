@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Apply an operator's own manifests, patched by kustomize, and wait until its deployments serve.
+"""Apply an operator's own manifests, patched by kustomize, and wait until its deployments are available.
 
-The manifests of an operator are applied again as they are whenever they differ from what is there.
+The manifests are applied whenever they differ from the objects in the cluster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DEFINITION = re.compile(r"^kind: CustomResourceDefinition$", re.MULTILINE)
 class Addon:
     """What to apply: `resources` are files, kustomize directories or URLs; `deployments` are `{namespace, name}`.
 
-    `kustomization` is what the kustomization says besides resources and patches.
+    `kustomization` holds the other fields of the kustomization, besides resources and patches.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Addon:
 
 
 def ensure(addon: Addon, kubectl: Kubectl, *, check: bool, say: Say) -> Document:
-    """Apply what differs, wait until the deployments are available, return the task's result."""
+    """Apply differences, wait until the deployments are available, return the task's result."""
     with tempfile.TemporaryDirectory(prefix="mlops-eks-addon-") as scratch:
         manifest = Path(scratch) / "manifest.yaml"
         manifest.write_text(render(addon, kubectl.binary, Path(scratch)), encoding="utf-8")
@@ -70,7 +70,7 @@ def kustomization(addon: Addon, directory: Path) -> Document:
     return {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
-        # Namespaces before what is in them, webhooks last.
+        # Namespaces first, webhooks last.
         "sortOptions": {"order": "legacy"},
         **addon.kustomization,
         "resources": resources,
@@ -88,7 +88,7 @@ def render(addon: Addon, kubectl: str, scratch: Path) -> str:
 
 
 def definitions_apart(manifest: str) -> tuple[str, str]:
-    """Return kustomize's output as two: the custom resource definitions, and the rest, which may use them."""
+    """Split kustomize's output into custom resource definitions and the rest, which may use them."""
     apart: tuple[list[str], list[str]] = ([], [])
     for document in manifest.split("\n---\n"):
         apart[DEFINITION.search(document) is None].append(document)
@@ -105,10 +105,10 @@ def _apply(kubectl: Kubectl, manifest: Path, addon: Addon, say: Say) -> None:
 
 
 def _despite_webhooks(addon: Addon, act: Callable[[], _T], say: Say) -> _T:
-    """Return what `act` does, done again while a webhook is silent: its operator may just be replaced.
+    """Return the result of `act`. Retry while a webhook does not answer: its operator may be restarting.
 
     Raises:
-        ClusterError: the cluster refuses it, or the webhook was silent for longer than the addon's timeout.
+        ClusterError: the cluster refuses it, or the webhook did not answer within the addon's time-out.
     """
     done: list[_T] = []
 
@@ -146,10 +146,10 @@ def _wait_for_deployments(addon: Addon, kubectl: Kubectl, say: Say) -> None:
 
 
 def _await(addon: Addon, missing: Callable[[], str], why: Callable[[], str], say: Say) -> None:
-    """Wait until `missing` returns nothing; `why` says what that is due to.
+    """Wait until `missing` returns an empty text; `why` returns the reason for the message.
 
     Raises:
-        ClusterError: it was still missing after the addon's timeout.
+        ClusterError: the addon's time-out expired.
     """
     start = beat = time.monotonic()
     while what := missing():
@@ -185,7 +185,7 @@ def _why(kubectl: Kubectl, namespace: str) -> str:
 
 
 def reason(pods: Sequence[Document]) -> str:
-    """Return in a few words what the first pod that is not ready waits for."""
+    """Return in a few words why the first pod that is not ready is not ready."""
     for pod in pods:
         conditions = {entry["type"]: entry for entry in pod["status"].get("conditions", [])}
         if conditions.get("Ready", {}).get("status") == "True":

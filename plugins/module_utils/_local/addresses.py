@@ -1,14 +1,13 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Addresses of a native cluster, derived from its name so that clusters and re-runs agree without asking.
+"""Addresses of a native cluster, derived from its name, so that re-runs get the same ones.
 
-The host reaches the cluster over a /30 taken from 198.18.0.0/15, which RFC 2544 sets aside for tests inside one
-machine. Pods and services live in the cluster's own network namespace, so their ranges could even be equal; they
-differ so that a reader of two clusters' output can tell them apart.
+The host reaches the cluster over a /30 from 198.18.0.0/15, which RFC 2544 reserves for tests. Pods and services live
+in the cluster's own network namespace. Their ranges differ between clusters only to make output easier to read.
 
-A cluster of several nodes takes a /26: its first /30 is that link, to the first node, and its second half the network
-that joins the nodes. Each node then has a /24 of the pods' range.
+A cluster of several nodes takes a /26: its first /30 is the link to the first node, and its second half is the network
+between the nodes. Each node has a /24 of the pods' range.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 POOL = ipaddress.IPv4Network("198.18.0.0/15")
 BLOCKS = POOL.num_addresses // 4
 TRIES = 64
-# The network between the nodes has room for more; the machine has not.
+# The network between the nodes could hold more; the machine could not.
 MAX_NODES = 16
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Addresses:
-    """Everything that follows from the number of the first /30 of the cluster's block, `index`, and of its nodes."""
+    """Addresses derived from `index`, the number of the first /30 of the block, and the number of nodes."""
 
     index: int
     nodes: int = 1
@@ -43,7 +42,7 @@ class Addresses:
 
     @property
     def block(self) -> ipaddress.IPv4Network:
-        """All addresses of the pool that are this cluster's."""
+        """The cluster's part of the pool."""
         return ipaddress.IPv4Network((int(POOL.network_address) + 4 * self.index, 30 if self.nodes == 1 else 26))
 
     @property
@@ -58,20 +57,20 @@ class Addresses:
 
     @property
     def control_plane(self) -> str:
-        """Cluster's end of the link: API server, DNS and first node."""
+        """Cluster's end of the link: address of API server, DNS and first node."""
         return str(self.link[2])
 
     @property
     def nodes_network(self) -> ipaddress.IPv4Network:
-        """The network between the nodes of a cluster that has several."""
+        """The network between the nodes of a cluster with several nodes."""
         return list(self.block.subnets(new_prefix=27))[1]
 
     def node(self, number: int) -> str:
-        """Return a node's own address, as Kubernetes knows it."""
+        """Return a node's InternalIP."""
         return self.control_plane if number == 1 else self.hop(number)
 
     def hop(self, number: int) -> str:
-        """Return a node's address in the network between the nodes; the first one's is the way to all else."""
+        """Return a node's address in the network between the nodes; the first node is the gateway."""
         return str(self.nodes_network[number])
 
     def node_pods(self, number: int) -> str:
@@ -102,7 +101,7 @@ class Addresses:
 
 
 def recorded(path: Path) -> Addresses | None:
-    """Return the addresses in the record at `path`, a cluster's `cluster.json`; `None` when none whole is there."""
+    """Return the addresses recorded in `path`, a cluster's `cluster.json`, or `None` if it is missing or incomplete."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         return Addresses(index=record["index"], nodes=record.get("nodes", 1))
@@ -111,7 +110,7 @@ def recorded(path: Path) -> Addresses | None:
 
 
 def derive(name: str, taken: Iterable[ipaddress.IPv4Network], *, nodes: int = 1) -> Addresses:
-    """Return the first block for that many nodes, in an order fixed by `name`, that overlaps nothing `taken`.
+    """Return the first free block for that many nodes, in an order that `name` determines.
 
     Raises:
         ConflictError: none of the first `TRIES` blocks is free.
@@ -120,7 +119,7 @@ def derive(name: str, taken: Iterable[ipaddress.IPv4Network], *, nodes: int = 1)
     for attempt in range(TRIES):
         digest = hashlib.sha256(f"{name}:{attempt}".encode()).digest()
         index = int.from_bytes(digest[:4], "big") % BLOCKS
-        # A /26 begins at every sixteenth /30.
+        # A /26 starts at every sixteenth /30.
         addresses = Addresses(index=index if nodes == 1 else index - index % 16, nodes=nodes)
         if not any(addresses.block.overlaps(network) for network in used):
             return addresses

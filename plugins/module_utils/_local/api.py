@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The few requests the cluster's own start-up makes, with nothing but Python's own library."""
+"""The API requests that the start of a cluster needs, with the standard library only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Document = dict[str, t.Any]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Api:
-    """The API server of one cluster, spoken to as its administrator."""
+    """The API server of one cluster, with the administrator's certificate."""
 
     server: str
     context: ssl.SSLContext
@@ -35,14 +35,14 @@ class Api:
         return cls(server=addresses.server, context=context)
 
     def get(self, path: str) -> Document | None:
-        """Return the object at `path`, `None` when there is none."""
+        """Return the object at `path`, or `None`."""
         status, text = self._request("GET", path, None)
         if status == 404:
             return None
         return t.cast("Document", json.loads(_checked(path, status, text)))
 
     def create(self, path: str, document: Document) -> bool:
-        """Create an object; return whether it was not there before."""
+        """Create an object; return whether it is new."""
         status, text = self._request("POST", path, document)
         if status == 409:
             return False
@@ -50,7 +50,7 @@ class Api:
         return True
 
     def is_ready(self) -> bool:
-        """Return whether the API server says that it is ready."""
+        """Return whether the API server reports that it is ready."""
         try:
             return self._request("GET", "/readyz", None)[0] == 200
         except UnreachableError:
@@ -64,7 +64,7 @@ class Api:
 
 
 def is_healthy(url: str) -> bool:
-    """Return whether `url` answers 200; its certificate is not checked, the link leads to this machine alone."""
+    """Return whether `url` answers 200. The certificate is not checked, because the link stays on this machine."""
     try:
         return fetch(urllib.request.Request(url), ssl._create_unverified_context())[0] == 200
     except UnreachableError:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The host's own way to Debian packages, lent to image builds and never left in an image.
+"""The host's access to Debian packages, mounted into image builds and never stored in an image.
 
-A build must use the mirror and the proxy this machine uses; the image must name neither. So the host's sources and
-settings are written to a directory that is mounted over /etc/apt while a build runs.
+A build must use the mirror and the proxy of this machine, and the image must name neither. So the host's sources and
+settings are written to a directory that is mounted over /etc/apt during a build.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.commands import r
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PUBLIC = "http://deb.debian.org"
-# Settings that say how to reach a mirror; everything else of the host's configuration is its own business.
+# Settings for access to a mirror; all other settings of the host are left out.
 REACHING = ("Acquire::http", "Acquire::https", "Acquire::Retries", "Acquire::ForceIPv4", "Acquire::ForceIPv6")
 
 
@@ -30,7 +30,7 @@ class AptAccess:
 
 
 def public_sources(suite: str) -> str:
-    """Return what an image keeps: Debian's own addresses."""
+    """Return the sources that an image keeps: Debian's own addresses."""
     return "".join(
         f"deb {PUBLIC}/{archive} {release} main\n"
         for archive, release in (
@@ -42,7 +42,7 @@ def public_sources(suite: str) -> str:
 
 
 def host_access(suite: str) -> AptAccess:
-    """Return how this machine reaches Debian's `suite`; Debian's own addresses when it has no source of it."""
+    """Return this machine's access to Debian's `suite`, or Debian's own addresses if it has no source for it."""
     if which("apt-get") is None:
         return AptAccess(sources=public_sources(suite), settings="")
     form = "$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)"
@@ -66,12 +66,12 @@ def sources(targets: Iterable[str], suite: str) -> str:
 
 
 def settings(dump: Iterable[str]) -> str:
-    """Return the lines of `apt-config dump` that say how to reach a mirror."""
+    """Return the lines of `apt-config dump` about access to a mirror."""
     return "".join(f"{line}\n" for line in dump if line.startswith(REACHING) and not line.endswith('"";'))
 
 
 def write(access: AptAccess, directory: Path) -> None:
-    """Write a stand-in for /etc/apt."""
+    """Write a replacement for /etc/apt."""
     for below in ("apt.conf.d", "preferences.d", "sources.list.d", "trusted.gpg.d", "auth.conf.d"):
         (directory / below).mkdir(parents=True, exist_ok=True)
     (directory / "sources.list").write_text(access.sources, encoding="utf-8")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cluster's own authority and the certificates it signs.
+"""The certificate authority of a cluster and the certificates it signs.
 
 Python 3.13 and OpenSSL in strict mode refuse an authority without a critical `keyUsage` and leaves without
 `authorityKeyIdentifier`, so every extension RFC 5280 asks for is present.
@@ -20,13 +20,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import 
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
 LIFETIME = datetime.timedelta(days=3650)
-# A machine whose clock is set back a little must still accept what it made.
+# A machine whose clock is set back a little must still accept its certificates.
 BACKDATE = datetime.timedelta(hours=1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Leaf:
-    """One certificate to be signed: `names` makes it a server's, its absence a client's."""
+    """One certificate to sign: a server's if it has `names`, else a client's."""
 
     file: str
     common_name: str
@@ -78,7 +78,7 @@ def _kubelet(node: Node, addresses: Addresses) -> Leaf:
 
 
 def ensure_pki(directory: Path, wanted: tuple[Leaf, ...]) -> bool:
-    """Create what is missing of authority, leaves and the service account key; return whether anything was."""
+    """Create the missing ones of authority, leaves and service account key; return whether any was missing."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = False
     if not (directory / "ca.key").exists():
@@ -177,7 +177,7 @@ def _public_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _write_pair(directory: Path, name: str, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> None:
-    """Write the key last: its presence says that the pair is whole."""
+    """Write the key last: its presence means that the pair is complete."""
     _write(directory / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
     _write(directory / f"{name}.key", _private_pem(key))
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The cgroup under which all pods of a cluster live, in every hierarchy the machine has mounted.
+"""The cgroup of all pods of a cluster, in every mounted hierarchy.
 
-Seen working on cgroup v1; the v2 branch follows the kernel's documentation and has not been run.
+Tested on cgroup v1. The v2 branch follows the kernel's documentation and is untested.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._local.processes import send, until
 
 ROOT = Path("/sys/fs/cgroup")
-# cpu.shares for each processor that the node promises its pods, as the kubelet counts.
+# cpu.shares for each processor that the node offers to pods, as the kubelet computes it.
 WEIGHT = 1024
 
 
 def is_v2(root: Path = ROOT) -> bool:
-    """Return whether the machine uses the unified hierarchy alone."""
+    """Return whether the machine uses only the unified hierarchy."""
     return (root / "cgroup.controllers").exists()
 
 
@@ -33,18 +33,18 @@ def hierarchies(root: Path = ROOT) -> list[Path]:
 
 
 def create(name: str, root: Path = ROOT) -> None:
-    """Make the cgroup in every hierarchy; kubelet does not make its own root and refuses to start without it."""
+    """Create the cgroup in every hierarchy. The kubelet does not create its root and does not start without it."""
     for hierarchy in hierarchies(root):
         group = hierarchy / name
         group.mkdir(exist_ok=True)
         if is_v2(root):
             _delegate(hierarchy)
             _delegate(group)
-        # A new v1 cpuset is empty, and nothing can run in it until it names processors and memory nodes.
+        # No process can run in a new v1 cpuset until it names processors and memory nodes.
         for file in ("cpuset.cpus", "cpuset.mems"):
             if (group / file).exists() and not (group / file).read_text(encoding="ascii").strip() and not is_v2(root):
                 (group / file).write_text((hierarchy / file).read_text(encoding="ascii"), encoding="ascii")
-        # On v1 all pods together weigh as much as one process of the machine, unless told otherwise.
+        # By default v1 gives all pods together the weight of one process of the machine.
         if (group / "cpu.shares").exists():
             (group / "cpu.shares").write_text(str(WEIGHT * (os.cpu_count() or 1)), encoding="ascii")
 
@@ -65,7 +65,7 @@ def members(name: str, root: Path = ROOT) -> set[int]:
 
 
 def remove(name: str, root: Path = ROOT) -> list[Path]:
-    """End every process in the cgroup and remove it, deepest first; return what could not be removed."""
+    """Kill every process in the cgroup and remove it, deepest first; return what could not be removed."""
 
     def empty() -> bool:
         left = members(name, root)
@@ -90,7 +90,7 @@ def _remove_trees(groups: Iterable[Path]) -> None:
             try:
                 Path(directory).rmdir()
             except OSError:
-                # The kernel lets go of a cgroup a moment after its last process: the caller tries again.
+                # The kernel releases a cgroup a moment after its last process ends; the caller retries.
                 continue
 
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Bring a native cluster up, or take it away: observe, plan, apply, wait.
+"""Create or remove a native cluster: observe, plan, apply, wait.
 
-What is observed is one document, and what is wanted is another of the same shape; they are the task's diff:
+The observed and the wanted state are two documents of the same shape. They are the task's diff:
 
     {inotify_instances: limit, network: up|cut|down, configuration: current|outdated|absent,
      components: {name: running|outdated|unhealthy|stopped},
@@ -45,7 +45,7 @@ Document = dict[str, t.Any]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """One native cluster as it is wanted; `say` gets one line of progress at a time."""
+    """One native cluster in its wanted state; `say` gets one line of progress at a time."""
 
     layout: Layout
     addresses: addresses.Addresses
@@ -58,24 +58,24 @@ class Cluster:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes wanted; the control plane runs on the first."""
+        """The wanted nodes; the control plane runs on the first."""
         return tuple(self.layout.node(number) for number in self.addresses.numbers)
 
     @property
     def images(self) -> Images:
-        """The images wanted on each node."""
+        """The wanted images of each node."""
         return Images(nodes=self.nodes, archives=self.archives)
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The processes wanted, in starting order."""
+        """The wanted processes, in starting order."""
         return Builder(layout=self.layout, addresses=self.addresses, programs=self.programs).all()
 
     def observe(self) -> Document:
-        """Return what is, changing nothing."""
+        """Return the observed state, without a change."""
         states = {component.name: self._state(component) for component in self.components}
         wanted = objects.wanted(self.layout, self.namespace)
-        # Without etcd the API server goes on saying for a while that it is ready, and hangs.
+        # Without etcd the API server still reports ready for a while, and its requests hang.
         serving = states["kube-apiserver"] == states["etcd"] == "running" and _in_two(self._api().is_ready)
         missing = self._missing_objects() if serving else wanted
         return {
@@ -88,7 +88,7 @@ class Cluster:
         }
 
     def desired(self) -> Document:
-        """Return the same document as it is wanted."""
+        """Return the wanted state."""
         return {
             "inotify_instances": preflight.INOTIFY_INSTANCES,
             "network": "up",
@@ -99,7 +99,7 @@ class Cluster:
         }
 
     def apply(self) -> None:
-        """Make it so; safe to run from any state, a cluster killed without warning included."""
+        """Bring the cluster to the wanted state from any state, even after a kill."""
         preflight.raise_inotify_instances()
         self._write_files()
         self._join_network()
@@ -125,7 +125,7 @@ class Cluster:
 
         Raises:
             CommandError: a component ended; carries the last lines of its log.
-            UnreachableError: it is not healthy within `waiting.PATIENCE` seconds.
+            UnreachableError: it is not healthy within `waiting.TIMEOUT` seconds.
         """
         for component in self.components:
             if component.health:
@@ -138,7 +138,7 @@ class Cluster:
             self._wait(f"namespace {namespace} is ready", lambda: objects.is_settled(self._api(), namespace))
 
     def describe(self) -> Document:
-        """Return what a play needs to use the cluster."""
+        """Return the facts that a play needs to use the cluster."""
         return {
             "name": self.layout.name,
             "kubeconfig": str(self.layout.kubeconfig),
@@ -159,7 +159,7 @@ class Cluster:
                 there = f"{self.addresses.control_plane} on {self.layout.link}"
                 self._note(f"network namespace {self.layout.netns} made, {there}")
             case "cut":
-                network.mend(self.layout, self.addresses)
+                network.set_links_up(self.layout, self.addresses)
                 self._note("links between the nodes set up again")
 
     def _write_files(self) -> None:
@@ -234,7 +234,7 @@ class Cluster:
 
 
 def _in_two(look: Callable[[], bool]) -> bool:
-    """Return whether one of two looks, a second apart, was good: on a busy machine an answer may take too long."""
+    """Return whether one of two checks, a second apart, succeeds: on a busy machine an answer may take too long."""
     if look():
         return True
     time.sleep(1.0)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Run programs: once and quietly, or line by line with a heartbeat."""
+"""Run programs: with the output at the end, or line by line with a heartbeat."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Comm
 Say = Callable[[str], None]
 Argv = Sequence[str | Path]
 
-# Debian keeps iptables, runc's helpers and the CNI plug-ins out of an ordinary user's PATH.
+# On Debian iptables, runc's helpers and the CNI plug-ins are not on an ordinary user's PATH.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -35,7 +35,7 @@ def run(
 
     Raises:
         MissingToolError: the program is not installed.
-        CommandError: it ended with a code that is not `good`; carries `command`, `rc`, `stderr`.
+        CommandError: its exit code is not in `good`; has `command`, `rc`, `stderr`.
     """
     words = [str(word) for word in argv]
     try:
@@ -68,11 +68,11 @@ def stream(
 ) -> None:
     """Run `argv`, passing each line of its output to `on_line`.
 
-    `on_silence` gets the seconds since the start, every `heartbeat` seconds whether or not lines came.
+    `on_silence` gets the seconds since the start, every `heartbeat` seconds, with or without output.
 
     Raises:
         MissingToolError: the program is not installed.
-        CommandError: it ended with a code other than 0; the last lines are in `stderr`.
+        CommandError: its exit code is not 0; the last lines are in `stderr`.
     """
     words = [str(word) for word in argv]
     start = beat = time.monotonic()
@@ -123,7 +123,7 @@ def _pump(source: t.IO[str]) -> queue.Queue[str | None]:
 
 
 def _next(lines: queue.Queue[str | None], timeout: float) -> str | None:
-    """Return the next line, an empty one when none came in time, `None` at the end."""
+    """Return the next line, an empty text after `timeout`, `None` at the end."""
     try:
         return lines.get(timeout=timeout)
     except queue.Empty:
@@ -131,6 +131,6 @@ def _next(lines: queue.Queue[str | None], timeout: float) -> str | None:
 
 
 def which(program: str) -> Path | None:
-    """Return where `program` is, looking in the system's administration directories too."""
+    """Return the path of `program`; the search includes the system's administration directories."""
     found = shutil.which(program) or shutil.which(program, path=SYSTEM_PATH)
     return Path(found) if found else None

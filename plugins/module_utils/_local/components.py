@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The processes of a native cluster: one row each, in the order they start."""
+"""The processes of a native cluster: one row each, in starting order."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._local.addresses import Addresses
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
-# A silent node is NotReady after this long (50 s by default; its kubelet speaks every 2.5 s, see `kubelet`) ...
-CONTROLLER_MANAGER_HASTE = {"node-monitor-grace-period": "12s"}
+# A node without a heartbeat is NotReady after this long (default 50 s; the kubelet sends one every 2.5 s) ...
+CONTROLLER_MANAGER_LOST_NODE = {"node-monitor-grace-period": "12s"}
 # ... and its pods are evicted this many seconds later (300 by default).
-APISERVER_HASTE = {"default-not-ready-toleration-seconds": 8, "default-unreachable-toleration-seconds": 8}
+APISERVER_LOST_NODE = {"default-not-ready-toleration-seconds": 8, "default-unreachable-toleration-seconds": 8}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Component:
-    """One process: a change of what it `reads` restarts it; `health` is a URL that answers 200 when it works.
+    """One process. A change of a file in `reads` restarts it; `health` is a URL that answers 200 when it works.
 
-    `netns` is the network namespace it runs in; `precedes_api` tells what needs no API server to begin.
+    `netns` is the network namespace it runs in; `precedes_api`: it can start without an API server.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Component:
     precedes_api: bool = False
 
     def identity(self) -> str:
-        """Return 16 hex digits that change when the program, its arguments or its files do."""
+        """Return 16 hex digits that change with the program, its arguments and its files."""
         digest = hashlib.sha256("\0".join(self.argv).encode())
         for path in self.reads:
             digest.update(path.read_bytes() if path.exists() else b"")
@@ -110,7 +110,7 @@ class Builder:
             "kubelet-preferred-address-types": "InternalIP",
             "proxy-client-cert-file": pki("front-proxy-client.crt"),
             "proxy-client-key-file": pki("front-proxy-client.key"),
-            # One authority signs users and the front proxy alike: only the proxy's name may speak for others.
+            # One authority signs users and the front proxy; only the proxy's name may impersonate others.
             "requestheader-client-ca-file": pki("ca.crt"),
             "requestheader-allowed-names": "front-proxy-client",
             "requestheader-extra-headers-prefix": "X-Remote-Extra-",
@@ -120,7 +120,7 @@ class Builder:
             "service-account-key-file": pki("service-account.pub"),
             "service-account-signing-key-file": pki("service-account.key"),
             "profiling": False,
-            **self._haste(APISERVER_HASTE),
+            **self._lost_node_flags(APISERVER_LOST_NODE),
         }
         return self._row("kube-apiserver", flags, reads=(pki("apiserver.crt"),), precedes_api=True)
 
@@ -138,11 +138,11 @@ class Builder:
             "allocate-node-cidrs": False,
             "leader-elect": False,
             "profiling": False,
-            # Binding a claim to the volume reserved for it takes two rounds of this clock, 15 s each by default.
+            # Binding a claim to its volume takes two of these periods, 15 s each by default.
             "pvclaimbinder-sync-period": "1s",
-            # How soon a new node loses its not-ready taint; 5 s by default.
+            # The delay until a new node loses its not-ready taint; 5 s by default.
             "node-monitor-period": "1s",
-            **self._haste(CONTROLLER_MANAGER_HASTE),
+            **self._lost_node_flags(CONTROLLER_MANAGER_LOST_NODE),
         }
         health = f"https://{self.addresses.control_plane}:10257/healthz"
         return self._row("kube-controller-manager", flags, reads=(kubeconfig,), health=health)
@@ -187,8 +187,8 @@ class Builder:
         health = f"http://{address}:10248/healthz"
         return self._row("kubelet", flags, node, reads=(config, kubeconfig), health=health)
 
-    def _haste(self, flags: Mapping[str, t.Any]) -> Mapping[str, t.Any]:
-        """Return the flags by which a lost node shows soon; the only node of a cluster cannot be lost."""
+    def _lost_node_flags(self, flags: Mapping[str, t.Any]) -> Mapping[str, t.Any]:
+        """Return the flags that detect a lost node soon, unless the cluster has only one node."""
         return flags if self.addresses.nodes > 1 else {}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Text of every configuration file of a native cluster. Pure: same cluster and host, same bytes."""
+"""The text of every configuration file of a native cluster. Pure: same cluster and host, same bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.node_configuratio
 
 
 def kubeconfig(layout: Layout, addresses: Addresses, user: str) -> str:
-    """Return a self-contained kubeconfig for the client certificate `user`; all its names are the cluster's."""
+    """Return a self-contained kubeconfig for the client certificate `user`; all its names are the cluster's name."""
     name = layout.name
 
     def data(file: str) -> str:
@@ -46,7 +46,7 @@ def files(layout: Layout, addresses: Addresses, host: HostFacts) -> Mapping[Path
     nodes = [layout.node(number) for number in addresses.numbers]
     texts: dict[Path, str] = {
         layout.config("Corefile"): corefile(layout, addresses),
-        # Pods must not inherit the host's name servers, which they cannot reach, nor its search list.
+        # Pods must not inherit the host's search list or its name servers, which they cannot reach.
         layout.config("resolv.conf"): f"nameserver {addresses.control_plane}\n",
         layout.kubeconfig: kubeconfig(layout, addresses, "admin"),
     }
@@ -58,7 +58,7 @@ def files(layout: Layout, addresses: Addresses, host: HostFacts) -> Mapping[Path
 
 
 def corefile(layout: Layout, addresses: Addresses) -> str:
-    """Return CoreDNS's configuration; a name that does not exist yet is forgotten after a second: MPI waits for it."""
+    """Return CoreDNS's configuration. It caches missing names for one second only, because MPI waits for new names."""
     return f"""\
 cluster.local:53 in-addr.arpa:53 ip6.arpa:53 {{
     bind {addresses.control_plane}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Images of a native cluster's nodes: read what an archive holds, import what containerd lacks."""
+"""Images of a native cluster's nodes: read archives, import missing images into containerd."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Node
 
-# Names containerd and buildah use for "the image's full name" in an OCI index.
+# Annotations that containerd and buildah use for the image's full name in an OCI index.
 NAME_ANNOTATIONS = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
 
 
@@ -28,10 +28,10 @@ class Archive:
 
 
 def read_archive(path: Path) -> Archive:
-    """Return what the archive's index says.
+    """Return name and digest from the archive's index.
 
     Raises:
-        InvalidInputError: the file is missing, is no OCI archive, or its image has no name.
+        InvalidInputError: the file is missing or not an OCI archive, or its image has no name.
     """
     try:
         with tarfile.open(path) as archive:
@@ -49,7 +49,7 @@ def read_archive(path: Path) -> Archive:
 
 
 def present(node: Node) -> dict[str, str]:
-    """Return `{image name: digest}` of the images containerd has for Kubernetes."""
+    """Return `{image name: digest}` of containerd's images for Kubernetes."""
     found = {}
     for line in run([*_ctr(node), "images", "list"]).splitlines()[1:]:
         fields = line.split()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The test bench as its modules and action plug-ins call it: parameters in, a task result out."""
+"""The entry points for the test bench's modules and action plug-ins: parameters in, a task result out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Result = dict[str, t.Any]
 @redacted
 @checked("go_tool")
 def go_tool(params: Params, *, check: bool, say: Say) -> Result:
-    """Build the tools named and return where their programs and sources are."""
+    """Build the named tools and return the paths of their programs and sources."""
     builder = GoBuilder(cache=_cache(params), tools_dir=_path(params["tools_dir"]), say=say)
     names = list(dict.fromkeys(params["name"]))
     missing = builder.missing(names)
@@ -52,10 +52,10 @@ def go_tool(params: Params, *, check: bool, say: Say) -> Result:
 @redacted
 @checked("container_image")
 def container_image(params: Params, *, check: bool, say: Say) -> Result:
-    """Build one image's archive and return where it is."""
+    """Build one image's archive and return its path."""
     builder = ImageBuilder(cache=_cache(params), say=say)
     image = _image(params)
-    # In check mode the programs of a static image may not be built yet: then the image is not either.
+    # In check mode the programs of a static image may not be built yet; then the image is not either.
     lacks_files = isinstance(image, StaticImage) and not all(path.is_file() for path in image.files.values())
     if check and lacks_files:
         return {"changed": True, "name": image.name, "archive": None}
@@ -76,7 +76,7 @@ def container_image(params: Params, *, check: bool, say: Say) -> Result:
 @checked("native_cluster")
 def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
     """Make a native cluster present or absent."""
-    # Imported here: it takes as long as all else of this package, and no other module needs it.
+    # Imported here because it is slow to import and only this module needs it.
     from ansible_collections.mlops.eks.plugins.module_utils._local import native
 
     return native.ensure(native.Request.of(dict(params)), check=check, say=say)
@@ -85,9 +85,9 @@ def native_cluster(params: Params, *, check: bool, say: Say) -> Result:
 @redacted
 @checked("kube_apply")
 def kube_apply(params: Params, *, check: bool, say: Say) -> Result:
-    """Apply an operator's manifests and wait until it serves."""
+    """Apply an operator's manifests and wait until its deployments are available."""
     if check and not Path(params["kubeconfig"]).expanduser().exists():
-        # The play that makes the cluster runs in check mode too: all that can be said is that everything would be new.
+        # In check mode the cluster may not exist yet; then everything would be new.
         return {"changed": True, "diff": {"prepared": f"{params['name']} would be installed\n"}}
     kubectl = Kubectl(
         binary=find_kubectl(params["kubectl_binary"], _path(params["cache_dir"])),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Build rows of `tools.py` into the cache; what is already there is left alone."""
+"""Build the tools of `tools.py` into the cache, unless they are there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import toolchain,
 from ansible_collections.mlops.eks.plugins.module_utils._local.commands import run, stream
 
 Say = Callable[[str], None]
-# `go build -v` writes one import path per compiled package; anything with a blank in it is a message.
+# `go build -v` writes one import path per compiled package; a line with a blank is a message.
 PACKAGE = re.compile(r"[\w.~/-]+")
 
 
@@ -34,11 +34,11 @@ class GoBuilder:
     say: Say
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """Return those of `names` that are not built yet, in order."""
+        """Return the `names` that are not built yet, in order."""
         return [name for name in names if not self.directory(name).is_dir()]
 
     def directory(self, name: str) -> Path:
-        """Return where the programs of `name` are, or will be."""
+        """Return the directory of the programs of `name`, built or not."""
         return tools.built_dir(tools.tool(name), self.cache, self.tools_dir)
 
     def programs(self, names: Sequence[str]) -> dict[str, str]:
@@ -50,7 +50,7 @@ class GoBuilder:
         }
 
     def build(self, names: Sequence[str]) -> list[str]:
-        """Build what is missing of `names`; return what was built."""
+        """Build the missing ones of `names`; return the built names."""
         built = []
         for number, name in enumerate(names, start=1):
             with locked(self.cache / "bin" / f".{name}.lock", f"build {name}", self.say):
@@ -61,7 +61,7 @@ class GoBuilder:
         return built
 
     def links_stale(self, names: Sequence[str]) -> bool:
-        """Return whether a stable path is absent or points to another build."""
+        """Return whether a stable path is missing or points to another build."""
         return any(
             os.path.realpath(self.cache / "bin" / program) != os.path.realpath(self.directory(name) / program)
             for name in names
@@ -69,7 +69,7 @@ class GoBuilder:
         )
 
     def sources(self, name: str, modules: Sequence[str]) -> dict[str, str]:
-        """Return `{module: directory}` of the pinned sources of `modules`, fetched if need be."""
+        """Return `{module: directory}` of the pinned sources of `modules`, fetched if necessary."""
         if not modules:
             return {}
         directory = tools.source_dir(tools.tool(name), self.tools_dir)
@@ -128,7 +128,7 @@ class GoBuilder:
 
 
 class _Progress:
-    """Turns the lines of `go build -v` into few words."""
+    """Summarize the lines of `go build -v`."""
 
     def __init__(self, title: str, say: Say) -> None:
         self.title, self.say, self.compiled, self.complaint = title, say, 0, ""
@@ -149,7 +149,7 @@ class _Progress:
 
 
 def _default_name(package: str) -> str:
-    """Return the file name `go build` gives a command: the last element of its path that is not `v2`, `v3`, ..."""
+    """Return `go build`'s file name for a command: the last element of its path that is not `v2`, `v3`, ..."""
     parts = package.split("/")
     return parts[-2] if re.fullmatch(r"v\d+", parts[-1]) else parts[-1]
 

@@ -3,10 +3,10 @@
 
 """Build a container image into an OCI archive in the cache, without a registry.
 
-static          the files given, on nothing: for programs the Go toolchain links statically
-containerfile   `buildah bud` on a directory; mmdebstrap makes the Debian image it starts from, under the same name
+static          only the given files: for programs that the Go toolchain links statically
+containerfile   `buildah bud` on a directory; mmdebstrap creates its Debian base image, under the same name
 
-An archive's name ends with a hash of everything it is made from, so an archive that exists is up to date.
+An archive's name ends with a hash of all its inputs, so an existing archive is up to date.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.commands import r
 
 Say = Callable[[str], None]
 DEBIAN = re.compile(r"(?:docker\.io/)?(?:library/)?debian:(?P<suite>[a-z]+)(?:-slim)?")
-# Bump when the way images are made changes, so that archives made the old way are not taken for new ones.
+# Increment when the build changes, so that older archives are not used.
 RECIPE = "2"
 BASE_DOCS = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 SHOWN_LINES = 200
@@ -37,7 +37,7 @@ IGNORED = ("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".git")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StaticImage:
-    """An image of nothing but `files`, `{path in the image: file}`; it runs as `user` (`uid:gid`, root when empty)."""
+    """An image of `files`, `{path in the image: file}`, only; it runs as `user` (`uid:gid`, root when empty)."""
 
     name: str
     files: Mapping[str, Path]
@@ -61,7 +61,7 @@ class ImageBuilder:
     say: Say
 
     def archive(self, image: StaticImage | ContainerfileImage) -> Path:
-        """Return where the archive of `image` is, or will be."""
+        """Return the path of the archive of `image`, built or not."""
         return self.cache / "images" / f"{slug(image.name)}-{identity(image)}.tar"
 
     def build(self, image: StaticImage | ContainerfileImage) -> Path:
@@ -98,9 +98,9 @@ class ImageBuilder:
             if which(tool) is None:
                 raise MissingToolError(f"Image {image.name} needs {tool}: apt-get install buildah mmdebstrap")
         buildah = self._buildah()
-        # One build at a time: buildah's storage is shared, and two cores gain nothing from two apt-gets.
+        # One build at a time: builds share buildah's storage, and parallel apt-gets are not faster.
         with locked(self.cache / "images" / ".buildah.lock", f"image {image.name}", self.say):
-            # What a build that was killed left behind.
+            # Leftovers of a killed build.
             run([*buildah, "rm", "--all"])
             mounts: list[str] = []
             for base in bases((image.context / "Containerfile").read_text(encoding="utf-8")):
@@ -124,12 +124,12 @@ class ImageBuilder:
             run([*buildah, "rmi", image.name])
 
     def _buildah(self) -> list[str | Path]:
-        """Return buildah with a storage of its own, apart from the machine's."""
+        """Return buildah with its own storage, apart from the machine's."""
         key = hashlib.sha256(str(self.cache).encode()).hexdigest()[:8]
         return ["buildah", "--root", self.cache / "containers", "--runroot", f"/run/mlops-eks-buildah-{key}"]
 
     def _ensure_base(self, buildah: Sequence[str | Path], base: str, scratch: Path) -> list[str]:
-        """Make sure buildah has `base`; return the mounts a build on it needs."""
+        """Create `base` in buildah if it is missing; return the mounts that a build on it needs."""
         match = DEBIAN.fullmatch(base)
         if match is None:
             raise InvalidInputError(
@@ -144,7 +144,7 @@ class ImageBuilder:
         return ["--volume", f"{scratch / 'apt'}:/etc/apt:ro"]
 
     def _base_archive(self, base: str, suite: str, access: apt.AptAccess, scratch: Path) -> Path:
-        """Make a minimal Debian root by mmdebstrap, with Debian's own addresses in its sources."""
+        """Create a minimal Debian root by mmdebstrap, with Debian's own addresses in its sources."""
         layer, archive = scratch / "base-layer.tar", scratch / "base.tar"
         (scratch / "mirror.list").write_text(access.sources, encoding="utf-8")
         (scratch / "public.list").write_text(apt.public_sources(suite), encoding="utf-8")
@@ -177,7 +177,7 @@ class ImageBuilder:
 
 
 def bases(containerfile: str) -> list[str]:
-    """Return the images a Containerfile starts from, stages of its own and `scratch` left out."""
+    """Return the base images of a Containerfile, without its own stages and `scratch`."""
     found, stages = [], {"scratch"}
     for match in re.finditer(
         r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", containerfile, re.MULTILINE | re.IGNORECASE
@@ -194,7 +194,7 @@ def slug(name: str) -> str:
 
 
 def identity(image: StaticImage | ContainerfileImage) -> str:
-    """Return 12 hex digits that change whenever the image could."""
+    """Return 12 hex digits that change with every input of the image."""
     digest = hashlib.sha256(f"{RECIPE}\0{image.name}\0".encode())
     if isinstance(image, StaticImage):
         digest.update("\0".join([*image.entrypoint, *([image.user] if image.user else [])]).encode())

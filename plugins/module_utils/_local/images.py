@@ -1,9 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The images every node of a native cluster must have: what is there, and the import of what lacks.
+"""The images that every node of a native cluster must have, and their import.
 
-Each node imports each archive: a store that two containerds share would be lost to one with the death of the other.
+Each node imports each archive, because two containerds cannot share a store.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Nod
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Images:
-    """The archives wanted on the nodes."""
+    """The wanted archives of the nodes."""
 
     nodes: Sequence[Node]
     archives: Sequence[containerd.Archive]
 
     def desired(self) -> dict[str, str]:
-        """Return `{image: digest}`; on further nodes the image's name is followed by the node's."""
+        """Return `{image: digest}`; on nodes after the first the image's name is followed by the node's."""
         return {_label(node, archive): archive.digest for node in self.nodes for archive in self.archives}
 
     def observe(self, is_running: Callable[[Node], bool]) -> dict[str, str]:
-        """Return `{image: digest}` as it is, `absent` where there is none or its containerd does not run."""
+        """Return the observed `{image: digest}`; `absent` where it is missing or its containerd does not run."""
         found = {}
         for node in self.nodes:
             present = _present(node) if is_running(node) else {}
@@ -37,8 +37,8 @@ class Images:
         return found
 
     def bring(self, note: Callable[[str], None]) -> None:
-        """Import what lacks, as soon as each containerd answers to the caller's satisfaction."""
-        # Smallest first, one at a time: the sandbox image is wanted at once, images that share layers unpack them once,
+        """Import missing images, as soon as each containerd answers."""
+        # Smallest first, one at a time: the sandbox image is needed at once, shared layers are unpacked once,
         # and the control plane, which starts meanwhile, keeps a core.
         for node, archive in sorted(self._lacking(), key=lambda lack: lack[1].path.stat().st_size):
             start = time.monotonic()

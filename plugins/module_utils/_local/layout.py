@@ -1,15 +1,15 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Where a native cluster keeps what: every path and every name derives from the cluster's name and a node's number.
+"""Paths and names of a native cluster, all derived from the cluster's name and a node's number.
 
 <state_dir>/<name>/
-├── cluster.json            what the cluster was made with (address index, number of nodes)
+├── cluster.json            parameters at creation (address index, number of nodes)
 ├── kubeconfig              the administrator's
 ├── pki/ config/ run/ logs/ certificates, configuration, process records, output of the components
 ├── etcd/
 ├── containerd/ kubelet/ cni/ pod-logs/   of the first node, on which the control plane runs
-├── nodes/<number>/         the same of each further node, and its config/ and run/
+├── nodes/<number>/         the same for each further node, and its config/ and run/
 └── shared/{fsx,efs}/       behind the claims pv-fsx and pv-efs, seen by every node
 """
 
@@ -32,12 +32,12 @@ class Layout:
     state_dir: Path = STATE_DIR
 
     def __post_init__(self) -> None:
-        """Refuse names that the things named after the cluster could not carry."""
+        """Refuse cluster names that derived names cannot contain."""
         LOCAL_CLUSTER.check("cluster name", self.name)
 
     @property
     def root(self) -> Path:
-        """Directory of everything that belongs to this cluster."""
+        """The cluster's directory."""
         return self.state_dir / self.name
 
     @property
@@ -83,13 +83,13 @@ class Layout:
         return "mlops-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
 
     def node(self, number: int) -> Node:
-        """Return what belongs to one node; the first has number 1."""
+        """Return the paths and names of one node; the first has number 1."""
         return Node(cluster=self, number=number)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Node:
-    """Paths and names of one node. The first one's are the cluster's own."""
+    """Paths and names of one node. The first node uses the cluster's own."""
 
     cluster: Layout
     number: int
@@ -101,16 +101,16 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Name as Kubernetes knows it."""
+        """Name in Kubernetes."""
         return f"{self.cluster.name}-{self.number}"
 
     @property
     def root(self) -> Path:
-        """Directory of everything that belongs to this node alone."""
+        """The node's directory."""
         return self.cluster.root if self.is_first else self.cluster.root / "nodes" / str(self.number)
 
     def named(self, thing: str) -> str:
-        """Return the name, unique in the cluster, of this node's process or certificate `thing`."""
+        """Return the name of this node's process or certificate `thing`, unique in the cluster."""
         return thing if self.is_first else f"{thing}-{self.number}"
 
     def config(self, file: str) -> Path:
@@ -124,7 +124,7 @@ class Node:
 
     @property
     def netns(self) -> str:
-        """Network namespace, also the name of the CNI network; a cluster's name cannot hold the dot."""
+        """Network namespace, also the name of the CNI network. A cluster's name cannot contain the dot."""
         return self.cluster.netns if self.is_first else f"{self.cluster.netns}.{self.number}"
 
     @property

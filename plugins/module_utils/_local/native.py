@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Front door of the native cluster: parameters in, result out. Modules and action plug-ins call this."""
+"""The entry point of the native cluster for modules and action plug-ins: parameters in, result out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Result = dict[str, t.Any]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked for: the options of the module `native_cluster`."""
+    """The options of the module `native_cluster`."""
 
     name: str
     state: str
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def layout(self) -> Layout:
-        """Where the cluster keeps what."""
+        """The paths and names of the cluster."""
         return Layout(name=self.name, state_dir=self.state_dir)
 
 
@@ -78,7 +78,7 @@ def ensure(request: Request, *, check: bool, say: Say) -> Result:
 
 def _present(request: Request, *, check: bool, say: Say) -> Result:
     if check and not _is_built(request):
-        # Before the first run nothing is built or installed; what then can be said is that it would be.
+        # Before the first run nothing is built or installed; report that it would be.
         return {"changed": True, "diff": {"before": {"cluster": "absent"}, "after": {"cluster": "present"}}}
     preflight.check_packages()
     preflight.check_programs(_programs(request))
@@ -108,7 +108,7 @@ def _absent(request: Request, *, check: bool, say: Say) -> Result:
     if not check:
         layout.lock.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
-            # Not empty when other clusters are there.
+            # Not empty when other clusters exist.
             layout.state_dir.rmdir()
     return {
         "changed": changed,
@@ -118,7 +118,7 @@ def _absent(request: Request, *, check: bool, say: Say) -> Result:
 
 
 def wanted(request: Request, say: Say) -> Cluster:
-    """Return the cluster asked for, its programs and images found and its addresses fixed."""
+    """Return the requested cluster, with its programs, images and addresses."""
     layout = request.layout
     return Cluster(
         layout=layout,
@@ -145,10 +145,10 @@ def _is_built(request: Request) -> bool:
 
 
 def _addresses(request: Request) -> addresses.Addresses:
-    """Return the addresses the cluster was made with, or fresh ones.
+    """Return the recorded addresses of the cluster, or new ones.
 
     Raises:
-        ConflictError: it was made with another number of nodes.
+        ConflictError: it was created with another number of nodes.
     """
     layout = request.layout
     found = addresses.recorded(layout.root / "cluster.json")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The network namespace of each node, and the veth pairs that join them.
+"""The network namespaces of the nodes, and the veth pairs that connect them.
 
 host ── veth ── first node, control plane ── bridge `nodes` ┬─ veth `node-2` ── second node
                                                             └─ veth `node-3` ── third node
@@ -23,7 +23,7 @@ BRIDGE = "nodes"
 
 
 def taken(state_dir: Path, *, but: str) -> list[ipaddress.IPv4Network]:
-    """Return the networks in the pool that the host's links and routes or other clusters' records use."""
+    """Return the networks of the pool that the host's links and routes or other clusters' records use."""
     found = []
     for link in json.loads(run(["ip", "-json", "-4", "address"])):
         for entry in link.get("addr_info", []):
@@ -40,7 +40,7 @@ def taken(state_dir: Path, *, but: str) -> list[ipaddress.IPv4Network]:
 
 
 def state(layout: Layout, addresses: Addresses) -> str:
-    """Return `up`, `cut` (everything is there, but the link of a node is down) or `down`."""
+    """Return `up`, `cut` (everything exists, but the link of a node is down) or `down`."""
     nodes = [layout.node(number) for number in addresses.numbers]
     if not all(_is_mounted(node.netns_path) for node in nodes):
         return "down"
@@ -52,7 +52,7 @@ def state(layout: Layout, addresses: Addresses) -> str:
 
 
 def bring_up(layout: Layout, addresses: Addresses) -> None:
-    """Make namespaces and links anew; of the host's own nothing is touched."""
+    """Re-create namespaces and links, without a change to the host's own."""
     take_down(layout)
     first, *others = (layout.node(number) for number in addresses.numbers)
     _make_namespace(first)
@@ -62,8 +62,8 @@ def bring_up(layout: Layout, addresses: Addresses) -> None:
     inside = _inside(first)
     run([*inside, "address", "add", f"{addresses.control_plane}/30", "dev", "eth0"])
     run([*inside, "link", "set", "eth0", "up"])
-    # The API server calls webhooks at service addresses, and a packet needs a route before kube-proxy can turn it.
-    # There is no default route: what leads outside fails at once instead of hanging.
+    # The API server calls webhooks at service addresses, and a packet needs a route before kube-proxy can redirect it.
+    # There is no default route, so that connections to the outside fail at once.
     run([*inside, "route", "add", addresses.services, "via", addresses.host])
     if others:
         run([*inside, "link", "add", BRIDGE, "type", "bridge"])
@@ -74,32 +74,32 @@ def bring_up(layout: Layout, addresses: Addresses) -> None:
         _join(node, addresses)
 
 
-def mend(layout: Layout, addresses: Addresses) -> None:
+def set_links_up(layout: Layout, addresses: Addresses) -> None:
     """Set the links of all nodes up again."""
     for number in addresses.numbers[1:]:
         run([*_inside(layout.node(1)), "link", "set", _port(layout.node(number)), "up"])
 
 
 def take_down(layout: Layout) -> None:
-    """Remove links and namespaces if they are there."""
+    """Remove links and namespaces if they exist."""
     if Path("/sys/class/net", layout.link).exists():
         run(["ip", "link", "delete", layout.link])
     for path in namespaces(layout):
         if _is_mounted(path):
             run(["ip", "netns", "delete", path.name])
         else:
-            # After a crash of the host a plain file may be left.
+            # A crash of the host may leave a plain file.
             path.unlink(missing_ok=True)
 
 
 def namespaces(layout: Layout) -> list[Path]:
-    """Return the files that pin, or pinned, the namespaces of the cluster's nodes."""
+    """Return the files that pin the namespaces of the cluster's nodes, or did so before a crash."""
     first = [layout.netns_path] if layout.netns_path.exists() else []
     return [*first, *sorted(layout.netns_path.parent.glob(f"{layout.netns}.*"))]
 
 
 def forget_namespaces(directory: Path) -> None:
-    """Remove the directory of named namespaces, which `ip` mounts onto itself when it makes the first one."""
+    """Remove the directory of named namespaces, which `ip` bind-mounts onto itself when it creates the first."""
     while _is_mounted(directory):
         run(["umount", directory])
     with contextlib.suppress(OSError):
@@ -115,7 +115,7 @@ def _make_namespace(node: Node) -> None:
 
 
 def _join(node: Node, addresses: Addresses) -> None:
-    """Make one further node's namespace and join it to the bridge, with the ways to pods, services and host."""
+    """Create a further node's namespace and connect it to the bridge, with routes to pods, services and host."""
     _make_namespace(node)
     first, inside = _inside(node.cluster.node(1)), _inside(node)
     run([*first, "link", "add", _port(node), "type", "veth", "peer", "name", "eth0", "netns", node.netns])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Text of the configuration files of one node: containerd, CNI, kubelet, kube-proxy. Pure, as `configuration`."""
+"""The text of the configuration files of one node: containerd, CNI, kubelet, kube-proxy. Pure, as `configuration`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PAUSE_IMAGE = "localhost/mlops-eks/pause:0.1.0"
 # Debian's containernetworking-plugins.
 CNI_BIN = "/usr/lib/cni"
 Document = dict[str, t.Any]
-# What every kubelet is told.
+# Settings of every kubelet.
 KUBELET: Mapping[str, t.Any] = {
     "failSwapOn": False,
     "localStorageCapacityIsolation": False,
     "serializeImagePulls": False,
     "enableSystemLogHandler": False,
-    # Images are imported, not pulled: one that is collected could not come back.
+    # Images are imported, not pulled, so a garbage-collected one cannot be pulled again.
     "imageGCHighThresholdPercent": 100,
     "imageMinimumGCAge": "87600h",
     "imageMaximumGCAge": "0s",
     "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
-    # An operator that waits for its own certificate in a mounted Secret waits for this, a minute by default.
+    # The delay until a pod sees a changed Secret; a minute by default. Operators wait for their certificates.
     "syncFrequency": "5s",
-    # A job that prints a lot must not lose lines to rotation while its log is followed.
+    # Rotation must not lose lines of a job that prints a lot while its log is followed.
     "containerLogMaxSize": "256Mi",
     "kubeAPIQPS": 100,
     "kubeAPIBurst": 200,
@@ -40,7 +40,7 @@ KUBELET: Mapping[str, t.Any] = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """What of this machine the configuration depends on."""
+    """Properties of this machine that the configuration depends on."""
 
     cgroup_v2: bool
     can_lower_oom_score: bool
@@ -98,7 +98,7 @@ disabled_plugins = [
 
 
 def cni(node: Node, addresses: Addresses) -> str:
-    """Return the network list; `host-local` keeps leases under the network's name, so both are the cluster's own."""
+    """Return the CNI network list. `host-local` stores leases by network name, so each node has its own."""
     bridge: Document = {
         "type": "bridge",
         "bridge": "cni0",
@@ -142,7 +142,7 @@ def kubelet(node: Node, addresses: Addresses, host: HostFacts) -> str:
     if not host.can_lower_oom_score:
         settings["oomScoreAdj"] = 0
     if addresses.nodes > 1:
-        # A lease is renewed four times before it ends; the controller manager's grace period counts on it.
+        # A lease is renewed four times before it ends; the controller manager's grace period depends on that.
         settings |= {"nodeLeaseDurationSeconds": 10, "nodeStatusUpdateFrequency": "4s"}
     return _json(settings)
 
@@ -169,14 +169,14 @@ def kube_proxy(node: Node, addresses: Addresses, host: HostFacts) -> str:
             "healthzBindAddress": f"{addresses.node(node.number)}:10256",
             "metricsBindAddress": "127.0.0.1:10249",
             "oomScoreAdj": 0,
-            # The connection table is the host's, not ours to size.
+            # The connection table is the host's; leave its size alone.
             "conntrack": {
                 "maxPerCore": 0,
                 "min": 0,
                 "tcpEstablishedTimeout": "0s",
                 "tcpCloseWaitTimeout": "0s",
             },
-            # Without it replies between two pods of one bridge pass no hook: make them come back through the gateway.
+            # Otherwise replies between two pods of one bridge pass no hook; with it they return through the gateway.
             "iptables": {"masqueradeAll": not host.bridge_netfilter, "minSyncPeriod": "0s"},
         }
     )

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The objects a native cluster begins with: the namespace asked for and its shared file systems.
+"""The initial objects of a native cluster: the requested namespace and its shared file systems.
 
 On EKS `pv-fsx` is FSx for Lustre and `pv-efs` is EFS, and every namespace sees the same files. Here both are
-directories of the host, and each namespace gets volumes of its own onto the same two directories.
+directories of the host, and each namespace has its own volumes for the same two directories.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ CAPACITY = "1Ti"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One object: the collection it belongs to, and itself."""
+    """One object, and the path of its collection."""
 
     path: str
     document: Document
 
     @property
     def label(self) -> str:
-        """Kind and name, as shown."""
+        """Kind and name, for output."""
         return f"{self.document['kind']}/{self.document['metadata']['name']}"
 
 
 def wanted(layout: Layout, namespace: str | None) -> list[Wanted]:
-    """Return the objects of one namespace, in the order they must be made; none for no namespace."""
+    """Return the objects of one namespace in the order of creation; none without a namespace."""
     if namespace is None:
         return []
     found = [
@@ -91,7 +91,7 @@ def shared(layout: Layout, file_system: str) -> Path:
 
 
 def make_directories(layout: Layout) -> None:
-    """Make the shared directories; anybody may write to `home`, as jobs run under many user ids."""
+    """Create the shared directories. `home` is world-writable, because jobs run under many user IDs."""
     for file_system in FILE_SYSTEMS:
         home = shared(layout, file_system) / "home"
         home.mkdir(parents=True, exist_ok=True)
@@ -99,12 +99,12 @@ def make_directories(layout: Layout) -> None:
 
 
 def missing(api: Api, objects: list[Wanted]) -> list[Wanted]:
-    """Return those of `objects` the cluster does not have."""
+    """Return the `objects` that the cluster does not have."""
     return [entry for entry in objects if api.get(f"{entry.path}/{entry.document['metadata']['name']}") is None]
 
 
 def is_settled(api: Api, namespace: str) -> bool:
-    """Return whether pods of the namespace can start: its service account is there and its claims are bound."""
+    """Return whether pods of the namespace can start: its service account exists and its claims are bound."""
     if api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/default") is None:
         return False
     claims = (api.get(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/pv-{name}") for name in FILE_SYSTEMS)
@@ -112,7 +112,7 @@ def is_settled(api: Api, namespace: str) -> bool:
 
 
 def is_node_ready(api: Api, node: str) -> bool:
-    """Return whether the node is `Ready` and takes pods."""
+    """Return whether the node is `Ready` and accepts pods."""
     found = api.get(f"/api/v1/nodes/{node}")
     if found is None or found["spec"].get("taints"):
         return False

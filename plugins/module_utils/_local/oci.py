@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Write OCI archives of one image each, layers uncompressed; same inputs, same bytes."""
+"""Write OCI archives of one image each, with uncompressed layers; same inputs, same bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Image:
-    """What an image runs, as whom, and what it is called; `user` is `uid:gid`, root when empty."""
+    """The name, command and user of an image; `user` is `uid:gid`, root when empty."""
 
     name: str
     entrypoint: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Image:
 
 
 def layer_of_files(files: Mapping[str, Path], layer: Path) -> None:
-    """Write an uncompressed layer of `{path in the image: file}`, all executable, owned by root, dated 1970."""
+    """Write an uncompressed layer of `{path in the image: file}`; files are executable, owned by root, dated 1970."""
     with tarfile.open(layer, "w", format=tarfile.PAX_FORMAT) as archive:
         for target, source in sorted(files.items()):
             entry = tarfile.TarInfo(target.lstrip("/"))
@@ -52,15 +52,15 @@ def write_archive(image: Image, layer: Path, archive: Path) -> None:
 
 
 def decompress(source: Path, name: str, archive: Path) -> None:
-    """Write the OCI archive `source` again as `archive`, its layers uncompressed: two thirds of the time to import.
+    """Copy the OCI archive `source` to `archive` with uncompressed layers, which saves a third of the import time.
 
-    buildah compresses layers on their way into an archive whatever it is told.
+    buildah always compresses the layers of an archive.
     """
     with tarfile.open(source) as packed, tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
         manifest = json.loads(_blob(packed, json.loads(_member(packed, "index.json"))["manifests"][0]["digest"]))
         config = _blob(packed, manifest["config"]["digest"])
         layers = {}
-        # The configuration lists the digests of the uncompressed layers in the manifest's order.
+        # The configuration lists the digests of the uncompressed layers in the order of the manifest.
         for entry, digest in zip(manifest["layers"], json.loads(config)["rootfs"]["diff_ids"], strict=True):
             layers[digest.removeprefix("sha256:")] = Path(scratch) / digest
             with (Path(scratch) / digest).open("wb") as file, gzip.open(_file(packed, entry["digest"])) as stream:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""What the machine must offer before a native cluster can start, and what its configuration must know about it."""
+"""Requirements of a native cluster on the machine, and the facts that its configuration depends on."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PACKAGES: Mapping[str, str] = {
     f"{CNI_BIN}/bridge": "containernetworking-plugins",
 }
 CAP_SYS_RESOURCE = 24
-# A cluster takes about 20 inotify instances and 8 more for each further node; the kernel's default is 128 for all of
-# a user's processes, and a kubelet that gets none ends with "too many open files".
+# A cluster takes about 20 inotify instances, and 8 for each further node. The kernel's default is 128 for all processes
+# of a user. A kubelet that gets none ends with "too many open files".
 INOTIFY_INSTANCES = 1024
 INOTIFY_LIMIT = Path("/proc/sys/fs/inotify/max_user_instances")
 
 
 def check_user() -> None:
-    """Refuse machines and users that cannot run a native cluster."""
+    """Refuse a machine or user that cannot run a native cluster."""
     if platform.system() != "Linux":
         raise InvalidInputError(
             f"A native cluster needs Linux, this is {platform.system()}; use the provider kind or existing"
@@ -50,7 +50,7 @@ def lacking_packages() -> list[str]:
 
 
 def check_packages() -> None:
-    """Refuse to start without the distribution's programs and the library that makes certificates."""
+    """Refuse to start without the distribution's programs and the library for certificates."""
     require(x509)
     if lacking := lacking_packages():
         names = " ".join(lacking)
@@ -58,19 +58,19 @@ def check_packages() -> None:
 
 
 def check_programs(programs: Mapping[str, str]) -> None:
-    """Refuse to start from programs that are not built."""
+    """Refuse to start if programs are not built."""
     lacking = sorted(name for name, path in programs.items() if not Path(path).is_file())
     if lacking:
         raise MissingToolError(f"Programs not built: {', '.join(lacking)}; build them with mlops.eks.go_tool")
 
 
 def inotify_instances(limit: Path = INOTIFY_LIMIT) -> int:
-    """Return how many inotify instances a user may have, and `INOTIFY_INSTANCES` when they are more than enough."""
+    """Return how many inotify instances a user may have, at most `INOTIFY_INSTANCES`."""
     return min(int(limit.read_text(encoding="ascii")), INOTIFY_INSTANCES)
 
 
 def raise_inotify_instances(limit: Path = INOTIFY_LIMIT) -> None:
-    """Raise the host's limit, until it boots again, where it is too low."""
+    """Raise the host's limit until its next boot if it is too low."""
     if inotify_instances(limit) == INOTIFY_INSTANCES:
         return
     try:
@@ -83,7 +83,7 @@ def raise_inotify_instances(limit: Path = INOTIFY_LIMIT) -> None:
 
 
 def host_facts() -> HostFacts:
-    """Return what the configuration depends on."""
+    """Return the facts that the configuration depends on."""
     return HostFacts(
         cgroup_v2=cgroups.is_v2(),
         can_lower_oom_score=_has_capability(CAP_SYS_RESOURCE),

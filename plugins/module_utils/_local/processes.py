@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Start programs that outlive the play, find them again, end them.
+"""Start programs that outlive the play, find them again, stop them.
 
-A program is known by its pid *and* the moment it started (a pid is re-used), and counts as running only inside its
-node's present network namespace: one left over in a namespace that was removed serves nobody.
+A process is identified by its pid and its start time, because pids are re-used. It counts as running only inside the
+current network namespace of its node.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.components import
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 LOG_LIMIT = 8 * 1024 * 1024
-# The shell writes its own pid, raises the limit of open files and becomes the program: one process, no parent of ours.
+# The shell writes its pid, raises the limit of open files and executes the program in the same process.
 LAUNCH = 'echo $$ >"$0"; ulimit -n "$(ulimit -H -n)"; exec "$@"'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Record:
-    """What is remembered of a started component."""
+    """The record of a started component."""
 
     pid: int
     started: int
@@ -38,7 +38,7 @@ class Record:
 
 
 def start(component: Component, layout: Layout) -> None:
-    """Start `component` in its network namespace, in a session of its own, its output in its log."""
+    """Start `component` in its network namespace and its own session, with its output in its log."""
     pid_file = layout.root / "run" / f"{component.name}.pid"
     pid_file.unlink(missing_ok=True)
     log = layout.log(component.name)
@@ -68,18 +68,18 @@ def state(component: Component, layout: Layout) -> str:
     return "running" if record.identity == component.identity() else "outdated"
 
 
-def stop(layout: Layout, name: str, *, patience: float = 10.0) -> None:
-    """End a component: first asked, then made to."""
+def stop(layout: Layout, name: str, *, grace_period: float = 10.0) -> None:
+    """Stop a component by SIGTERM, after `grace_period` seconds by SIGKILL."""
     record = recorded(layout, name)
     if record is not None and start_time(record.pid) == record.started:
-        end([record.pid], patience=patience)
+        end([record.pid], grace_period=grace_period)
     _record_path(layout, name).unlink(missing_ok=True)
 
 
-def end(pids: Iterable[int], *, patience: float) -> None:
-    """Send SIGTERM to `pids`, wait up to `patience` seconds (0: do not ask), then SIGKILL and wait."""
+def end(pids: Iterable[int], *, grace_period: float) -> None:
+    """Send SIGTERM to `pids`, wait up to `grace_period` seconds (0: no SIGTERM), then send SIGKILL and wait."""
     known = {pid: start_time(pid) for pid in pids}
-    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 10.0)):
+    for number, seconds in ((signal.SIGTERM, grace_period), (signal.SIGKILL, 10.0)):
         if seconds == 0:
             continue
         for pid in _still(known):
@@ -88,7 +88,7 @@ def end(pids: Iterable[int], *, patience: float) -> None:
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """Send a signal to a process that may have ended meanwhile."""
+    """Send a signal to a process, which may have ended."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -106,22 +106,22 @@ def until(condition: Callable[[], bool], seconds: float, *, pause: float = 0.02)
 
 
 def start_time(pid: int) -> int | None:
-    """Return the clock ticks after boot at which `pid` started; `None` when it has ended.
+    """Return the start time of `pid` in clock ticks after boot, or `None` if it has ended.
 
-    A zombie has, unless other threads of it are still there: they hold its ports and its locks.
+    A zombie has ended, unless other threads of it still run: they hold its ports and its locks.
     """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command's name, in parentheses, may hold blanks: count fields after the last one.
+    # The command's name, in parentheses, may contain blanks: count fields after the last parenthesis.
     fields = text.rpartition(")")[2].split()
     state, threads, started = fields[0], int(fields[17]), int(fields[19])
     return None if state in "ZX" and threads <= 1 else started
 
 
 def netns_inode(pid: int | str) -> int | None:
-    """Return the inode of a process's network namespace; `None` when the process has ended."""
+    """Return the inode of a process's network namespace, or `None` if the process has ended."""
     try:
         return Path(f"/proc/{pid}/ns/net").stat().st_ino
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -129,7 +129,7 @@ def netns_inode(pid: int | str) -> int | None:
 
 
 def recorded(layout: Layout, name: str) -> Record | None:
-    """Return what is remembered of a component, `None` when nothing whole is."""
+    """Return the record of a component, or `None` if it is missing or incomplete."""
     try:
         return Record(**json.loads(_record_path(layout, name).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The host's own way to Python packages, lent to image builds as two secrets and never left in an image.
+"""The host's access to Python packages, passed to image builds as two secrets and never stored in an image.
 
-A Containerfile takes them with `RUN --mount=type=secret,id=pip.conf --mount=type=secret,id=ca.pem`, and says
-`PIP_CONFIG_FILE=/run/secrets/pip.conf`. Where they are not given, as by `docker build`, pip goes to PyPI itself.
+A Containerfile uses them with `RUN --mount=type=secret,id=pip.conf --mount=type=secret,id=ca.pem` and
+`PIP_CONFIG_FILE=/run/secrets/pip.conf`. Without them, as in `docker build`, pip uses PyPI.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# Settings that say how to reach an index; everything else of the host's configuration is its own business.
+# Settings for access to an index; all other settings of the host are left out.
 REACHING = ("index-url", "extra-index-url", "trusted-host", "proxy", "default-timeout", "timeout", "retries", "cert")
 SYSTEM_AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 CONFIGURATION, AUTHORITIES = "pip.conf", "ca.pem"
 
 
 def settings(environment: Mapping[str, str], files: Iterable[str]) -> dict[str, str]:
-    """Return pip's settings that say how to reach an index: the environment over later files over earlier ones."""
+    """Return pip's settings for access to an index. The environment overrides files, later files earlier ones."""
     found: dict[str, str] = {}
     for text in files:
         parser = configparser.RawConfigParser(strict=False)
@@ -35,7 +35,7 @@ def settings(environment: Mapping[str, str], files: Iterable[str]) -> dict[str, 
 
 
 def lend(directory: Path) -> list[str]:
-    """Write the two secrets to `directory`; return the options of `buildah bud` that lend them."""
+    """Write the two secrets to `directory`; return the options of `buildah bud` that pass them."""
     places = (Path("/etc/pip.conf"), Path("~/.pip/pip.conf").expanduser(), Path("~/.config/pip/pip.conf").expanduser())
     known = settings(os.environ, [path.read_text(encoding="utf-8") for path in places if path.is_file()])
     authorities = Path(known.pop("cert", SYSTEM_AUTHORITIES))

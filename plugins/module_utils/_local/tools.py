@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The programs built by the Go toolchain: one row each.
+"""The programs that the Go toolchain builds: one row each.
 
-A row names a directory of `tools/` that holds a `go.mod`, a `go.sum` and nothing else but, at most, its own sources.
-The version is the one the `go.mod` requires; it is written nowhere else.
+A row names a directory of `tools/` that holds a `go.mod`, a `go.sum` and, for some, sources. Only the `go.mod` has the
+version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STRIP = "-s -w"
 class Tool:
     """How to build the programs of one module.
 
-    `binaries` maps the name a program gets to its package; `version_of` is the required module whose version fills
+    `binaries` maps program names to packages; `version_of` is the required module whose version fills
     `{version}`, `{major}` and `{minor}` in `ldflags`; `links` are the programs that also get a stable path in `bin/`.
     """
 
@@ -89,14 +89,14 @@ TOOLS: Mapping[str, Tool] = {
         Tool(name="trainer", binaries={"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"}),
         Tool(name="lws", binaries={"lws": "sigs.k8s.io/lws/cmd"}),
         Tool(name="kuberay", binaries={"kuberay": "github.com/ray-project/kuberay/ray-operator"}),
-        # For tests: an OCI registry out of memory.
+        # For tests: an in-memory OCI registry.
         Tool(name="registry", binaries={"registry": "mlops.eks/tools/registry"}),
-        # For tests: the other program that terraform_stack runs.
+        # For tests: the second program that terraform_stack supports.
         Tool(
             name="tofu",
             binaries={"tofu": "github.com/opentofu/opentofu/cmd/tofu"},
             version_of="github.com/opentofu/opentofu",
-            # Else it calls itself a development version.
+            # Otherwise it reports a development version.
             ldflags="-X github.com/opentofu/opentofu/version.dev=no",
         ),
         Tool(name="kwok", binaries={"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
@@ -104,12 +104,12 @@ TOOLS: Mapping[str, Tool] = {
     )
 }
 
-# What a native cluster is made of; the role asks for these before it starts one.
+# The tools of a native cluster; the role builds them before it starts one.
 CLUSTER_TOOLS = ("kubernetes", "etcd", "coredns", "pause")
 
 
 def tool(name: str) -> Tool:
-    """Return the row of `name`; an unknown one is refused with the names there are."""
+    """Return the row of `name`; refuse an unknown name with the list of known ones."""
     if name not in TOOLS:
         raise InvalidInputError(f"Tool {name!r} is unknown: choose among {', '.join(sorted(TOOLS))}")
     return TOOLS[name]
@@ -138,7 +138,7 @@ def go_version(go_mod: str) -> tuple[int, ...]:
 
 
 def ldflags(row: Tool, go_mod: str) -> str:
-    """Return the linker flags: stripped, with the version stamped in where the program has a place for it."""
+    """Return the linker flags: strip the program and set its version where it has a variable for it."""
     if not row.ldflags or row.version_of is None:
         return STRIP
     version = required_version(row.version_of, go_mod)
@@ -147,7 +147,7 @@ def ldflags(row: Tool, go_mod: str) -> str:
 
 
 def identity(row: Tool, directory: Path) -> str:
-    """Return 12 hex digits that change whenever the built programs could."""
+    """Return 12 hex digits that change with every input of the build."""
     go_mod = (directory / "go.mod").read_text(encoding="utf-8")
     digest = hashlib.sha256()
     for path in sorted([directory / "go.mod", directory / "go.sum", *directory.glob("*.go")]):
@@ -158,5 +158,5 @@ def identity(row: Tool, directory: Path) -> str:
 
 
 def built_dir(row: Tool, cache: Path, tools_dir: Path | None = None) -> Path:
-    """Return the directory the tool's programs are in once built."""
+    """Return the directory of the tool's built programs."""
     return cache / "bin" / f"{row.name}-{identity(row, source_dir(row, tools_dir))}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""Wait for a condition of a cluster while its processes live."""
+"""Wait for a condition of a cluster while its processes run."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Comm
 from ansible_collections.mlops.eks.plugins.module_utils._local import processes
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
-# Seconds; a loaded machine with two cores needs a sixth of it.
-PATIENCE = 180.0
+# Seconds; a loaded machine with two cores needs a sixth of this.
+TIMEOUT = 180.0
 HEARTBEAT = 5.0
 
 
 def wait(
     layout: Layout, components: Sequence[str], what: str, condition: Callable[[], bool], *, note: Callable[[str], None]
 ) -> None:
-    """Return once `condition` is true; an answer that does not come or is an error means not yet.
+    """Return once `condition` is true. An error or a missing answer counts as false.
 
     Raises:
-        CommandError: one of `components` ended meanwhile; carries the last lines of its log.
-        UnreachableError: it is not true after `PATIENCE` seconds.
+        CommandError: one of `components` ended; has the last lines of its log.
+        UnreachableError: it is not true after `TIMEOUT` seconds.
     """
     start = beat = time.monotonic()
     while not _holds(condition):
         _check_alive(layout, components, what)
-        if time.monotonic() - start > PATIENCE:
+        if time.monotonic() - start > TIMEOUT:
             raise UnreachableError(
-                f"Cluster {layout.name!r}: not true after {PATIENCE:.0f} s: {what}; read {layout.root / 'logs'}"
+                f"Cluster {layout.name!r}: not true after {TIMEOUT:.0f} s: {what}; read {layout.root / 'logs'}"
             )
         if time.monotonic() - beat > HEARTBEAT:
             beat = time.monotonic()

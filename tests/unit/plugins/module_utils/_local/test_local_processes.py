@@ -40,7 +40,7 @@ def test_a_process_goes_on_as_long_as_one_of_its_threads() -> None:
         stat = Path(f"/proc/{child.pid}/stat")
         assert processes.until(lambda: ") Z " in stat.read_text(encoding="utf-8"), 30)
         assert processes.start_time(child.pid) is not None
-        processes.end([child.pid], patience=0)
+        processes.end([child.pid], grace_period=0)
         assert processes.start_time(child.pid) is None
 
 
@@ -49,7 +49,7 @@ def test_end_kills_what_does_not_listen() -> None:
     with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        processes.end([child.pid], patience=0.1)
+        processes.end([child.pid], grace_period=0.1)
         assert child.wait(10) == -signal.SIGKILL
 
 
