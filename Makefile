@@ -1,22 +1,22 @@
-# Entry points of the project. `make demo` and `make test` do all their own set-up; what they build is kept in a cache.
+# Entry points of the project. `make demo` and `make test` do their own set-up and keep what they build in a cache.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 export LC_ALL := C.UTF-8
 export MLOPS_EKS_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mlops-eks
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
-# On a terminal Ansible colours by itself; in a pipe it would not, and should not.
+# Ansible colours its output on a terminal only.
 BIN := .venv/bin
 PLAY := $(BIN)/ansible-playbook
 TEST_CLUSTER := test
-# The playbook that makes it, and what it is told besides.
+# The playbook that creates it, and its arguments.
 TEST_PLAYBOOK := test_cluster
 ON_TEST_CLUSTER = -e local_cluster_name=$(TEST_CLUSTER) -e kubeconfig=/var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
 export MLOPS_EKS_TEST_KUBECONFIG ?= /var/lib/mlops-eks/$(TEST_CLUSTER)/kubeconfig
-# Runs the command after it, and removes the test cluster whatever comes of that.
+# Runs the command after it, then removes the test cluster in any case.
 REMOVE = $(PLAY) playbooks/local_cluster.yml $(ON_TEST_CLUSTER) -e local_cluster_state=absent
 AND_REMOVE_THE_CLUSTER = trap 'rc=$$?; $(REMOVE) || rc=$$?; exit $$rc' EXIT;
-# Tests on a cluster mostly wait: more of them at once than cores. A file stays on one worker, and the longest come first.
+# Tests on a cluster mostly wait, so more run at once than there are cores. A file stays on one worker; the longest come first.
 JOBS ?= 4
 LONGEST := tests/provisioning tests/molecule tests/cluster tests/contract
 PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder

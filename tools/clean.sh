@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Leave the machine as it was found: local clusters, the environment, the cache, and the packages that were installed for them.
+# Remove local clusters, the environment, the cache, and the packages that were installed for them.
 # Caches of Go and uv that the user had before (`go env GOCACHE GOMODCACHE`, `uv cache dir`) were used instead of ours. Other
 # projects use them too, so they stay; `go clean -cache -modcache` and `uv cache clean` empty them.
 set -euo pipefail
@@ -20,7 +20,7 @@ rmdir /var/lib/mlops-eks 2>/dev/null || true
 
 if [ -s "$cache/apt-installed" ] && [ "$(id -u)" = 0 ]; then
     mapfile -t ours < <(sort -u "$cache/apt-installed")
-    # Never more than we installed: another program may need one of them by now.
+    # Remove only packages that we installed and that no other program needs now.
     extra=$(apt-get remove --simulate "${ours[@]}" 2>/dev/null | awk '/^Remv/ {print $2}' | sort | comm -13 <(printf '%s\n' "${ours[@]}") -)
     if [ -z "$extra" ]; then
         echo "== removing ${#ours[@]} packages that were installed for the local clusters"

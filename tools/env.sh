@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make .venv: Python 3.12 or newer with exactly the locked packages, and the collection importable under its own name.
-# Does nothing when that is so already. Two at once wait for each other.
+# Create .venv: Python 3.12 or newer with exactly the locked packages, and the collection importable under its own name.
+# Does nothing if it is up to date. Parallel calls wait for each other.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,16 +8,16 @@ cache=${MLOPS_EKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mlops-eks}
 venv=$root/.venv
 lock=$root/requirements-dev.txt
 mkdir -p "$cache" "$venv"
-# Not .lock: that one is uv's own.
+# Not .lock, which uv uses.
 exec 9>"$venv/.making"
 flock 9
 
-# What uv fetches goes into our cache, which `make clean` removes; uv's own is used where the user has one already.
+# uv downloads into our cache, which `make clean` removes, unless the user has a cache of uv.
 . "$root/tools/uv_cache.sh"
 
 say() { printf '== %s\n' "$*" >&2; }
 
-# uv finds or fetches Pythons and installs a lock in seconds; where there is none it comes from the package index.
+# uv finds or downloads Pythons and installs a lock in seconds. If it is missing, it comes from the package index.
 find_uv() {
     if command -v uv; then return; fi
     if [ ! -x "$cache/uv/bin/uv" ]; then
@@ -42,7 +42,7 @@ install_python_venv() {
     comm -13 <(printf '%s\n' "$before") <(dpkg-query -W -f '${Package}\n' | sort) >>"$cache/apt-installed"
 }
 
-# Pythons on PATH that really start (a pyenv shim may not), then pyenv's own, then whatever uv can fetch.
+# Pythons on PATH that really start (a pyenv shim may not), then pyenv's own, then one that uv downloads.
 find_python() {
     local candidate
     for candidate in python3.13 python3.12 python3.14 python3 \
@@ -65,6 +65,6 @@ if [ "$(cat "$venv/.locked" 2>/dev/null || true)" != "$want" ]; then
     printf '%s\n' "$want" >"$venv/.locked"
 fi
 
-# ansible.cfg looks for collections here, so that a checkout answers to the name mlops.eks.
+# ansible.cfg searches collections here, so that a checkout has the name mlops.eks.
 mkdir -p "$venv/collections/ansible_collections/mlops"
 ln -sfn "$root" "$venv/collections/ansible_collections/mlops/eks"

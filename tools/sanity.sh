@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run ansible-test sanity on the collection as it is built. Arguments go to ansible-test, as `--test import`. Without any,
-# all tests run but pylint, which applies rules of Ansible's own repository.
+# Run ansible-test sanity on the built collection. Arguments go to ansible-test, such as `--test import`. Without arguments
+# all tests run except pylint, which applies rules of Ansible's own repository.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -24,7 +24,7 @@ collection=$scratch/ansible_collections/mlops/eks
 mkdir -p "$collection"
 "$bin/ansible-galaxy" collection build --output-path "$scratch" "$root" >/dev/null
 tar -xzf "$scratch"/mlops-eks-*.tar.gz -C "$collection"
-# Galaxy's importer warns of files that ignore findings: they are not in the artifact.
+# Galaxy's importer warns of files that ignore findings, so they are not in the artifact.
 mkdir "$collection/tests"
 cp -r "$root/tests/sanity" "$collection/tests"
 cd "$collection"

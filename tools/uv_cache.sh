@@ -1,5 +1,5 @@
-# Sourced with $cache set: where uv keeps packages and Pythons. Directories that the user has already are used instead,
-# until ours exist: nothing is fetched twice, and nothing of the user's is moved or deleted.
+# Sourced with $cache set: sets the directories of uv for packages and Pythons. Existing directories of the user are used
+# until ours exist, so that nothing is downloaded twice. Nothing of the user's is moved or deleted.
 # shellcheck shell=bash
 ours() { # ours VARIABLE DIRECTORY DEFAULT
     if [ -z "${!1:-}" ] && { [ -d "$2" ] || [ ! -d "$3" ]; }; then export "$1=$2"; fi
