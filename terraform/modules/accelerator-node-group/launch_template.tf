@@ -22,8 +22,8 @@ locals {
   # Every change of the template replaces all nodes of the group, so only tags that never change are in it.
   tags = { Name = "${var.cluster_name}-${var.name}", "mlops.eks/cluster" = var.cluster_name }
 
-  # A pod that needs the file system must not start on a node where its driver does not run yet; the driver takes the taint away.
-  # The kubelet sets it once, when the node joins: EKS would set a taint of the group again after the driver took it away.
+  # A pod that needs the file system must not start on a node before its driver; the driver removes the taint.
+  # The kubelet sets it once, when the node joins: EKS would set a taint of the group again after the driver removed it.
   startup_taints = [for driver in sort(var.csi_drivers) : "${driver}.csi.aws.com/agent-not-ready"]
 
   node_config = {
@@ -56,7 +56,7 @@ locals {
 resource "aws_launch_template" "this" {
   name_prefix            = "${var.cluster_name}-${var.name}-"
   update_default_version = true
-  # EKS wants the type of a capacity block here, and then in no other place.
+  # EKS requires the instance type of a capacity block here and nowhere else.
   instance_type = var.capacity.type == "capacity_block" ? var.instance_type : null
   key_name      = var.key_pair
   user_data     = local.user_data == null ? null : base64encode(local.user_data)
@@ -79,14 +79,14 @@ resource "aws_launch_template" "this" {
     }
   }
 
-  # EC2 launches nothing whose tags are shown there and have a slash, as Kubernetes' and ours do; an account may show them by default.
+  # EC2 refuses to launch instances whose metadata shows tags with a slash, as Kubernetes' and ours have; an account may show tags by default.
   metadata_options {
     http_tokens                 = "required"
     http_put_response_hop_limit = 1
     instance_metadata_tags      = "disabled"
   }
 
-  # EKS puts nodes into the cluster's group by itself, but not where interfaces are described.
+  # EKS assigns the cluster's group by itself, but not to interfaces that the template describes.
   dynamic "network_interfaces" {
     for_each = local.interfaces
 
@@ -136,7 +136,7 @@ resource "aws_launch_template" "this" {
   }
 
   lifecycle {
-    # To the provider a change of the template's own tags is a new version as well; they stay those it was made with.
+    # For the provider a change of the template's own tags is a new version too, so the tags never change.
     ignore_changes = [tags, tags_all]
 
     precondition {

@@ -1,4 +1,4 @@
-# Nodes of one instance type for training and inference: image, taint and network interfaces follow from what EC2 says of the type.
+# Nodes of one instance type for training and inference: image, taint and network interfaces follow from EC2's description of the type.
 
 data "aws_ec2_instance_type" "this" {
   instance_type = var.instance_type
@@ -44,10 +44,10 @@ locals {
     neuron = [{ key = "aws.amazon.com/neuron", value = "true", effect = "NO_SCHEDULE" }]
     none   = []
   }[local.accelerator]
-  # In one zone, or the scheduler would part what has to stand together.
+  # In one zone, because the scheduler could otherwise place pods of one job in several zones.
   one_zone = var.efa.enabled || var.placement_group || startswith(var.capacity.type, "reserved") || var.capacity.type == "capacity_block"
 
-  # An autoscaler's number is kept within the bounds: AWS refuses a minimum above it, and a maximum below it.
+  # Keep an autoscaler's number within the bounds: AWS refuses a minimum above it, and a maximum below it.
   desired = var.autoscaled_size == null ? coalesce(var.size.desired, var.size.min) : max(var.size.min, min(var.size.max, var.autoscaled_size))
 }
 
@@ -108,7 +108,7 @@ resource "aws_eks_node_group" "this" {
   }
 }
 
-# What is launched from now on carries them; nodes that are there stay as they are. Of volumes and interfaces only the template's are known.
+# New nodes get these tags; existing nodes keep theirs. Volumes and interfaces have only the template's tags.
 resource "aws_autoscaling_group_tag" "this" {
   for_each = { for key, value in var.tags : key => value if !contains(keys(local.tags), key) }
 

@@ -39,19 +39,19 @@ variable "subnet_ids" {
 }
 
 variable "cluster_security_group_id" {
-  description = "The group that EKS puts nodes into."
+  description = "The security group that EKS assigns to nodes."
   type        = string
   nullable    = false
 }
 
 variable "efa_security_group_id" {
-  description = "The group that lets EFA traffic through."
+  description = "The security group that allows EFA traffic."
   type        = string
   nullable    = false
 }
 
 variable "instance_type" {
-  description = "Type of all nodes of the group: what it has (accelerators, network cards, EFA) decides image, taints and interfaces."
+  description = "Type of all nodes of the group. Its accelerators, network cards and EFA determine image, taints and interfaces."
   type        = string
   nullable    = false
 
@@ -62,7 +62,7 @@ variable "instance_type" {
 }
 
 variable "os" {
-  description = "`al2023` or `bottlerocket`; which of its images follows from the instance type."
+  description = "`al2023` or `bottlerocket`; the variant of the image follows from the instance type."
   type        = string
   default     = "al2023"
   nullable    = false
@@ -74,7 +74,7 @@ variable "os" {
 }
 
 variable "release_version" {
-  description = "Version of the image, like 1.35.0-20260120; by default the newest when the group is made."
+  description = "Version of the image, like 1.35.0-20260120; by default the newest when the group is created."
   type        = string
   default     = null
 }
@@ -125,7 +125,7 @@ variable "efa" {
 }
 
 variable "placement_group" {
-  description = "Whether all nodes stand close together (a cluster placement group). Those of a capacity block do by themselves."
+  description = "Whether all nodes are in a cluster placement group. Nodes of a capacity block are close together without one."
   type        = bool
   default     = false
   nullable    = false
@@ -137,7 +137,7 @@ variable "placement_group" {
 }
 
 variable "instance_store" {
-  description = "Local NVMe disks: `raid0` makes one volume of them for the container runtime and emptyDir, `none` leaves them alone. Of al2023 only."
+  description = "Local NVMe disks: `raid0` makes one volume of them for the container runtime and emptyDir, `none` leaves them unused. Only with al2023."
   type        = string
   default     = "none"
   nullable    = false
@@ -181,7 +181,7 @@ variable "labels" {
 }
 
 variable "csi_drivers" {
-  description = "CSI drivers of shared file systems that the cluster has, of `efs`, `fsx`: a new node takes no pod before each of them runs on it. One that never comes would keep all pods away."
+  description = "CSI drivers of shared file systems that the cluster has, of `efs`, `fsx`: a new node accepts no pod until each of them runs on it. With a driver that the cluster lacks, it never would."
   type        = set(string)
   default     = []
   nullable    = false

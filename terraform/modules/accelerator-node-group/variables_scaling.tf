@@ -1,7 +1,7 @@
-# How many nodes there are, and how they change.
+# The number of nodes, and how it changes.
 
 variable "size" {
-  description = "Number of nodes: `desired`, by default `min`. With an autoscaler, `desired` is where it begins."
+  description = "Number of nodes: `desired`, by default `min`. With an autoscaler, `desired` is the initial number."
   type = object({
     min     = optional(number, 0)
     max     = optional(number, 32)

@@ -1,4 +1,4 @@
-# Add-ons that EKS installs and keeps. Called twice by the stack: for what nodes need to start, and for what needs nodes.
+# Add-ons that EKS installs and manages. The stack calls this twice: for add-ons that nodes need, and for those that need nodes.
 
 data "aws_eks_addon_version" "this" {
   for_each = { for name, addon in var.addons : name => addon if try(contains(["latest"], addon.version), true) }
@@ -16,7 +16,7 @@ resource "aws_eks_addon" "this" {
   addon_version               = try(data.aws_eks_addon_version.this[each.key].version, each.value.version)
   configuration_values        = each.value.configuration
   resolve_conflicts_on_create = "OVERWRITE"
-  # What somebody set in the cluster on purpose stays.
+  # Keep settings that were changed in the cluster on purpose.
   resolve_conflicts_on_update = "PRESERVE"
 
   dynamic "pod_identity_association" {

@@ -1,5 +1,5 @@
 locals {
-  # One row a principal and policy.
+  # One row for each principal and policy.
   grants = merge([
     for name, entry in var.access : {
       for policy, namespaces in entry.policies : "${name}/${policy}" => {

@@ -20,7 +20,7 @@ resource "aws_iam_role" "cluster" {
     Statement = [{
       Effect    = "Allow"
       Principal = { Service = "eks.amazonaws.com" }
-      # Auto Mode tags what it makes by its session.
+      # Auto Mode tags its resources through the session.
       Action = var.auto_mode.enabled ? ["sts:AssumeRole", "sts:TagSession"] : ["sts:AssumeRole"]
     }]
   })
@@ -33,7 +33,7 @@ resource "aws_iam_role_policy_attachment" "cluster" {
   policy_arn = "${local.policy_arn}/${each.key}"
 }
 
-# What a node itself needs; what its pods need, pods get by Pod Identity.
+# The permissions of a node itself; pods get theirs by Pod Identity.
 resource "aws_iam_role" "node" {
   name        = "${var.name}-node"
   description = "Nodes of ${var.name}"

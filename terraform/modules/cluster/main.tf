@@ -1,4 +1,4 @@
-# The control plane: endpoint, encryption, logs, who may use it. Nothing that runs inside.
+# The control plane: endpoint, encryption, logs and access. Nothing that runs inside.
 
 data "aws_partition" "current" {}
 
@@ -21,7 +21,7 @@ resource "aws_kms_alias" "secrets" {
   target_key_id = aws_kms_key.secrets[each.key].key_id
 }
 
-# EKS would make the group itself, without retention, and leave it behind.
+# EKS would create the group itself, without retention, and would not delete it.
 resource "aws_cloudwatch_log_group" "control_plane" {
   for_each = toset(length(var.logs.types) > 0 ? ["this"] : [])
 
@@ -42,7 +42,7 @@ resource "aws_eks_cluster" "this" {
     bootstrap_cluster_creator_admin_permissions = var.creator_is_admin
   }
 
-  # The three switches of Auto Mode are on or off together, and off must be said to switch it off.
+  # The three switches of Auto Mode must be equal, and only an explicit false switches it off.
   compute_config {
     enabled       = var.auto_mode.enabled
     node_pools    = var.auto_mode.enabled ? var.auto_mode.node_pools : null

@@ -34,7 +34,7 @@ output "security_group_id" {
 }
 
 output "efa_security_group_id" {
-  description = "The group in which nodes with EFA interfaces have to be as well."
+  description = "The second group that nodes with EFA interfaces need."
   value       = aws_security_group.efa.id
 }
 
@@ -53,7 +53,7 @@ output "oidc_provider_arn" {
   value       = one([for provider in aws_iam_openid_connect_provider.this : provider.arn])
 }
 
-# A node that starts before its role may do anything fails for minutes.
+# A node that starts before its role has policies fails for minutes.
 output "node_role_arn" {
   description = "IAM role of the nodes."
   value       = aws_iam_role.node.arn

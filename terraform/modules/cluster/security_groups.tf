@@ -1,4 +1,4 @@
-# EFA's traffic is let through only between members of one group, and only if the group names itself in both directions.
+# EFA traffic is allowed only between members of one group, and only if the group allows itself in both directions.
 
 resource "aws_security_group" "efa" {
   name        = "${var.name}-efa"

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the cluster; roles, key and log group are called after it."
+  description = "Name of the cluster; roles, key and log group have names that begin with it."
   type        = string
   nullable    = false
 
@@ -104,7 +104,7 @@ variable "logs" {
 }
 
 variable "kms_key_arn" {
-  description = "KMS key that encrypts Kubernetes Secrets; by default one is made for the cluster."
+  description = "KMS key that encrypts Kubernetes Secrets; by default the module creates one."
   type        = string
   default     = null
 
@@ -166,7 +166,7 @@ variable "auto_mode" {
 }
 
 variable "oidc_provider" {
-  description = "Whether IAM trusts the cluster's OIDC issuer, for workloads that know no Pod Identity yet."
+  description = "Whether IAM trusts the cluster's OIDC issuer, for workloads that do not support Pod Identity."
   type        = bool
   default     = false
   nullable    = false

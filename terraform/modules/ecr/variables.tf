@@ -10,7 +10,7 @@ variable "repositories" {
 }
 
 variable "immutable" {
-  description = "Whether a tag, once pushed, stays what it is."
+  description = "Whether a pushed tag cannot be changed."
   type        = bool
   default     = true
   nullable    = false

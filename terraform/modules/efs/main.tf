@@ -30,7 +30,7 @@ resource "aws_efs_backup_policy" "this" {
   }
 }
 
-# Mount targets let in whoever the network lets through; this lets in only what comes through them, and encrypted.
+# Mount targets accept every client in the network. This policy allows access only through them, and only encrypted.
 resource "aws_efs_file_system_policy" "this" {
   file_system_id = aws_efs_file_system.this.id
   policy = jsonencode({

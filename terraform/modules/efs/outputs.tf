@@ -1,4 +1,4 @@
-# Without its mount targets nobody can mount it.
+# Clients can mount the file system only with its mount targets.
 output "id" {
   description = "ID of the file system."
   value       = aws_efs_file_system.this.id

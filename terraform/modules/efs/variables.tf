@@ -11,13 +11,13 @@ variable "vpc_id" {
 }
 
 variable "subnets" {
-  description = "Subnets of the mount targets by zone; a zone without one reaches the file system through another's, for money."
+  description = "Subnets of the mount targets by zone; a zone without one uses another zone's and pays for the traffic."
   type        = map(string)
   nullable    = false
 }
 
 variable "client_security_group_id" {
-  description = "Security group of those who mount it."
+  description = "Security group of the nodes that mount it."
   type        = string
   nullable    = false
 }

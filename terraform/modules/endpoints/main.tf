@@ -1,4 +1,4 @@
-# Ways from the VPC to AWS that do not cross NAT gateways.
+# Endpoints by which the VPC reaches AWS without NAT gateways.
 
 data "aws_region" "current" {}
 

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the cluster; the endpoints are called after it."
+  description = "Name of the cluster; the endpoints have names that begin with it."
   type        = string
   nullable    = false
 }
@@ -23,7 +23,7 @@ variable "subnets" {
 }
 
 variable "route_table_ids" {
-  description = "Route tables that the gateway endpoints are written into."
+  description = "Route tables that get the routes of the gateway endpoints."
   type        = list(string)
   nullable    = false
 }

@@ -1,4 +1,4 @@
-# A VPC that somebody else owns, checked for what EKS needs of it. Has the outputs of ../network; creates nothing.
+# An existing VPC, checked for the requirements of EKS. It has the outputs of ../network and creates nothing.
 
 data "aws_vpc" "this" {
   id = var.vpc_id

@@ -24,6 +24,6 @@ output "private_route_table_ids" {
 }
 
 output "nat_public_ips" {
-  description = "Always empty: whose NAT gateways these subnets use is not known."
+  description = "Always empty: the NAT gateways of these subnets are unknown."
   value       = []
 }

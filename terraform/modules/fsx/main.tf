@@ -1,8 +1,8 @@
-# An FSx for Lustre file system, mounted as /fsx: data and models, shown from S3.
+# An FSx for Lustre file system, mounted as /fsx: data and models, linked to S3.
 
 locals {
   persistent = var.deployment_type != "SCRATCH_2"
-  # Each directory with what stands before its files, so that /a is not taken for a part of /ab.
+  # Each directory with a trailing slash, so that /a is not a prefix of /ab.
   paths = { for name, association in var.associations : name => "${trimsuffix(association.path, "/")}/" }
   overlaps = distinct([
     for pair in setproduct(keys(local.paths), keys(local.paths)) : join(" and ", sort([for name in pair : "${name} (${var.associations[name].path})"]))
@@ -27,7 +27,7 @@ resource "aws_fsx_lustre_file_system" "this" {
   copy_tags_to_backups            = var.backup_days > 0 ? true : null
   tags                            = { Name = var.name }
 
-  # EFA needs metadata servers of their own size, which Lustre 2.12 does not have.
+  # EFA needs configurable metadata servers, which Lustre 2.12 does not have.
   dynamic "metadata_configuration" {
     for_each = toset(var.deployment_type == "PERSISTENT_2" && var.lustre_version != "2.12" ? ["AUTOMATIC"] : [])
 
@@ -47,7 +47,7 @@ resource "aws_fsx_lustre_file_system" "this" {
   }
 
   lifecycle {
-    # FSx does not tell them: a file system that was imported would be replaced.
+    # FSx does not return them, so an imported file system would be replaced.
     ignore_changes = [security_group_ids]
 
     precondition {
@@ -62,7 +62,7 @@ resource "aws_fsx_lustre_file_system" "this" {
   ]
 }
 
-# FSx writes only to groups whose name begins so.
+# FSx writes only to groups with this prefix.
 resource "aws_cloudwatch_log_group" "this" {
   name              = "/aws/fsx/${var.name}"
   retention_in_days = 30

@@ -1,4 +1,4 @@
-# Without its associations it is empty.
+# Without its associations the file system is empty.
 output "id" {
   description = "ID of the file system."
   value       = aws_fsx_lustre_file_system.this.id

@@ -1,4 +1,4 @@
-# Lustre's servers and clients call each other: 988 one way, 1018 to 1023 both.
+# Lustre servers and clients call each other: port 988 in one direction, 1018 to 1023 in both.
 
 locals {
   ports = {
@@ -41,7 +41,7 @@ resource "aws_vpc_security_group_egress_rule" "lustre" {
   to_port                      = local.ports[each.value.ports].to
 }
 
-# Nodes may call whomever they like, but nobody calls them without leave.
+# Nodes may open any connection; incoming connections need a rule.
 resource "aws_vpc_security_group_ingress_rule" "client" {
   for_each = local.ports
 
@@ -53,7 +53,7 @@ resource "aws_vpc_security_group_ingress_rule" "client" {
   to_port                      = each.value.to
 }
 
-# EFA's traffic is let through only where groups name each other, and themselves, in both directions; ranges of addresses do not count.
+# EFA traffic is allowed only where groups allow each other, and themselves, in both directions. Address ranges have no effect.
 resource "aws_vpc_security_group_ingress_rule" "efa" {
   for_each = toset(var.efa ? ["nodes", "servers"] : [])
 

@@ -11,19 +11,19 @@ variable "vpc_id" {
 }
 
 variable "subnet_id" {
-  description = "Subnet of the file system; nodes of other zones reach it for money and with more latency."
+  description = "Subnet of the file system; nodes in other zones pay for the traffic and have more latency."
   type        = string
   nullable    = false
 }
 
 variable "client_security_group_id" {
-  description = "Security group of those who mount it."
+  description = "Security group of the nodes that mount it."
   type        = string
   nullable    = false
 }
 
 variable "deployment_type" {
-  description = "`SCRATCH_2`: cheapest, nothing is replicated, keep the truth in S3; `PERSISTENT_1`, `PERSISTENT_2`: replicated in its zone. Changing it replaces the file system."
+  description = "`SCRATCH_2`: cheapest, not replicated, keep the original data in S3; `PERSISTENT_1`, `PERSISTENT_2`: replicated in its zone. Changing it replaces the file system."
   type        = string
   default     = "SCRATCH_2"
   nullable    = false
@@ -128,7 +128,7 @@ variable "kms_key_arn" {
 }
 
 variable "associations" {
-  description = "Prefixes in S3 that directories of the file system show, by a name of your choice. `import` and `export` say which changes are carried over: NEW, CHANGED, DELETED. Deletions are not exported by default: what is deleted in the file system by mistake is then still in S3."
+  description = "Prefixes in S3 that are linked to directories of the file system, by a name of your choice. `import` and `export` are the changes that are copied: NEW, CHANGED, DELETED. Deletions are not exported by default, so that S3 keeps files that were deleted by mistake."
   type = map(object({
     s3_uri          = string
     path            = optional(string, "/")

@@ -1,4 +1,4 @@
-# Two minutes before EC2 takes a spot instance, and before it stops any for its own reasons, Karpenter hears of it here.
+# EC2 announces spot interruptions (two minutes ahead) and other planned stops of instances; this queue passes them to Karpenter.
 
 locals {
   events = {
@@ -51,6 +51,6 @@ resource "aws_cloudwatch_event_target" "interruptions" {
 
   rule = aws_cloudwatch_event_rule.interruptions[each.key].name
   arn  = aws_sqs_queue.interruptions.arn
-  # Without it the provider makes one up, which no plan knows: what a killed run made could not be imported.
+  # Without it the provider generates one that no plan knows, and the target of a killed run could not be imported.
   target_id = "karpenter"
 }

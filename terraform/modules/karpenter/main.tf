@@ -1,5 +1,5 @@
-# What Karpenter needs of AWS: a role for its controller, a role and profile for its nodes, and a queue of interruptions. The
-# controller itself is installed in the cluster by others.
+# The AWS resources of Karpenter: a role for its controller, a role and profile for its nodes, and a queue of interruptions.
+# The controller itself is not installed here.
 
 data "aws_partition" "current" {}
 data "aws_region" "current" {}
@@ -52,7 +52,7 @@ resource "aws_iam_instance_profile" "node" {
   role = aws_iam_role.node.name
 }
 
-# EKS makes this entry for the roles of its own node groups only.
+# EKS creates this entry only for the roles of its own node groups.
 resource "aws_eks_access_entry" "node" {
   cluster_name  = var.cluster_name
   principal_arn = aws_iam_role.node.arn

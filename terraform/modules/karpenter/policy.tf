@@ -1,5 +1,5 @@
-# The controller may make and remove what carries the cluster's tags, and nothing else. Statements follow what Karpenter's
-# reference for version 1.14 says it calls.
+# The controller may create and remove only resources with the cluster's tags. The statements follow Karpenter's reference
+# for version 1.14.
 
 locals {
   owned     = "kubernetes.io/cluster/${var.cluster_name}"

@@ -18,7 +18,7 @@ locals {
   # Which zone's NAT gateway serves a zone.
   nat_of = { for zone in var.availability_zones : zone => var.nat_gateways == "per_zone" ? zone : local.nat_zones[0] if var.nat_gateways != "none" }
 
-  # First address and first address after the end, as numbers: AWS would find an overlap only half-way through.
+  # First address and first address after the end, as numbers: AWS would refuse an overlap only during the apply.
   ranges = [
     for cidr in concat([var.cidr], local.private_cidrs, local.public_cidrs) : {
       cidr  = cidr
@@ -86,7 +86,7 @@ resource "aws_subnet" "public" {
   }
 }
 
-# Nothing uses the VPC's own group; without rules nothing can by mistake.
+# Nothing uses the VPC's default group. Without rules it also allows nothing by mistake.
 resource "aws_default_security_group" "this" {
   vpc_id = aws_vpc.this.id
   tags   = { Name = "${var.name}-unused" }

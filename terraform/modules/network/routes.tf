@@ -38,7 +38,7 @@ resource "aws_route_table_association" "public" {
   subnet_id      = aws_subnet.public[each.key].id
 }
 
-# One a zone also with a single NAT gateway: going from one to many then changes routes, not associations.
+# One table a zone, even with a single NAT gateway: more gateways then change routes, not associations.
 resource "aws_route_table" "private" {
   for_each = local.index
 

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the cluster; the VPC and all in it are called after it."
+  description = "Name of the cluster; the VPC and everything in it have names that begin with it."
   type        = string
   nullable    = false
 }
@@ -66,7 +66,7 @@ variable "public_cidrs" {
 }
 
 variable "nat_gateways" {
-  description = "`single`: one for all zones; `per_zone`: one in each, so that a zone's loss costs only its own; `none`: private subnets reach AWS by VPC endpoints only."
+  description = "`single`: one for all zones; `per_zone`: one in each, so that the loss of a zone affects only that zone; `none`: private subnets reach AWS by VPC endpoints only."
   type        = string
   default     = "single"
   nullable    = false

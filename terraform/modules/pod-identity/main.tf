@@ -1,4 +1,4 @@
-# An IAM role for the pods of some service accounts, and the association that hands it to them.
+# An IAM role for the pods of some service accounts, and its associations.
 
 resource "aws_iam_role" "this" {
   name        = "${var.cluster_name}-${var.name}"
@@ -9,7 +9,7 @@ resource "aws_iam_role" "this" {
       Effect    = "Allow"
       Principal = { Service = "pods.eks.amazonaws.com" }
       Action    = ["sts:AssumeRole", "sts:TagSession"]
-      # Whoever may make associations still cannot hand the role to other pods.
+      # Other associations cannot give the role to other pods.
       Condition = {
         StringEquals = {
           "aws:RequestTag/eks-cluster-name"           = var.cluster_name

@@ -1,4 +1,4 @@
-# Nodes for what keeps the cluster going: CoreDNS, operators, Karpenter.
+# Nodes for cluster services: CoreDNS, operators, Karpenter.
 
 locals {
   # Bottlerocket has its system on the first volume, images and containers on the second.
@@ -11,7 +11,7 @@ locals {
   # Every change of the template replaces all nodes of the group, so only tags that never change are in it.
   tags = { Name = "${var.cluster_name}-${var.name}", "mlops.eks/cluster" = var.cluster_name }
 
-  # An autoscaler's number is kept within the bounds: AWS refuses a minimum above it, and a maximum below it.
+  # Keep an autoscaler's number within the bounds: AWS refuses a minimum above it, and a maximum below it.
   desired = var.autoscaled_size == null ? coalesce(var.size.desired, max(var.size.min, 1)) : max(var.size.min, min(var.size.max, var.autoscaled_size))
 }
 
@@ -38,14 +38,14 @@ resource "aws_launch_template" "this" {
     }
   }
 
-  # EC2 launches nothing whose tags are shown there and have a slash, as Kubernetes' and ours do; an account may show them by default.
+  # EC2 refuses to launch instances whose metadata shows tags with a slash, as Kubernetes' and ours have; an account may show tags by default.
   metadata_options {
     http_tokens                 = "required"
     http_put_response_hop_limit = var.metadata_hop_limit
     instance_metadata_tags      = "disabled"
   }
 
-  # The provider tags what it makes, not what EC2 makes from this.
+  # The provider tags its own resources, not those that EC2 creates from the template.
   dynamic "tag_specifications" {
     for_each = toset(["instance", "volume", "network-interface"])
 
@@ -56,7 +56,7 @@ resource "aws_launch_template" "this" {
   }
 
   lifecycle {
-    # To the provider a change of the template's own tags is a new version as well; they stay those it was made with.
+    # For the provider a change of the template's own tags is a new version too, so the tags never change.
     ignore_changes = [tags, tags_all]
   }
 }
@@ -104,7 +104,7 @@ resource "aws_eks_node_group" "this" {
   }
 }
 
-# What is launched from now on carries them; nodes that are there stay as they are. Of volumes and interfaces only the template's are known.
+# New nodes get these tags; existing nodes keep theirs. Volumes and interfaces have only the template's tags.
 resource "aws_autoscaling_group_tag" "this" {
   for_each = { for key, value in var.tags : key => value if !contains(keys(local.tags), key) }
 

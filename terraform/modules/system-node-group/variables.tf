@@ -30,7 +30,7 @@ variable "subnet_ids" {
 }
 
 variable "ami_type" {
-  description = "Image of the nodes, as EKS calls it."
+  description = "Image of the nodes, by its name in EKS."
   type        = string
   default     = "AL2023_x86_64_STANDARD"
   nullable    = false
@@ -42,7 +42,7 @@ variable "ami_type" {
 }
 
 variable "release_version" {
-  description = "Version of the image, like 1.35.0-20260120; by default the newest when the group is made."
+  description = "Version of the image, like 1.35.0-20260120; by default the newest when the group is created."
   type        = string
   default     = null
 }
@@ -72,7 +72,7 @@ variable "capacity_type" {
 }
 
 variable "size" {
-  description = "Number of nodes: `desired`, by default `min`, but at least 1. With an autoscaler, `desired` is where it begins."
+  description = "Number of nodes: `desired`, by default `min`, but at least 1. With an autoscaler, `desired` is the initial number."
   type = object({
     min     = optional(number, 2)
     max     = optional(number, 8)

@@ -1,5 +1,5 @@
-# Which add-ons EKS keeps, and which IAM role their service accounts have. With Auto Mode EKS has its own of all these but the
-# drivers of shared file systems.
+# The EKS add-ons, and the IAM roles of their service accounts. Auto Mode has its own of all these except the drivers of shared
+# file systems.
 
 locals {
   drivers = merge(
@@ -14,11 +14,11 @@ locals {
     },
   )
 
-  # Before there are nodes: without these they do not become ready, and pods have no identity.
+  # Installed before the nodes: without these, nodes do not become ready and pods have no identity.
   needed_by_nodes = var.auto_mode.enabled ? [] : ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"]
   need_nodes      = concat(var.auto_mode.enabled ? [] : ["coredns", "eks-node-monitoring-agent", "metrics-server"], keys(local.drivers))
   removed         = [for name, addon in var.addons : name if addon == null]
-  # Drivers of shared file systems, which pods of every kind mount as they start. What EBS holds is attached by its controller.
+  # Drivers of shared file systems, which all pods mount when they start. The EBS controller attaches its volumes.
   csi_drivers = [
     for kind in ["efs", "fsx"] : kind
     if contains(setsubtract(concat(keys(local.drivers), keys(var.addons)), local.removed), "aws-${kind}-csi-driver")

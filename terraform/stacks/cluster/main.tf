@@ -1,4 +1,4 @@
-# An EKS cluster with its storage, images and identities: modules put together. What runs inside the cluster is installed by others.
+# An EKS cluster with its storage, images and identities, composed of modules. What runs inside the cluster is not installed here.
 
 locals {
   tags  = merge(var.tags, { "mlops.eks/cluster" = var.name })

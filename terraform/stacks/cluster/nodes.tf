@@ -1,8 +1,8 @@
-# Nodes come after the add-ons they need to become ready, and after the endpoints: by what they are given, for with depends_on
-# Terraform would not ask EC2 about instance types before it applies.
+# Nodes depend on the add-ons they need and on the endpoints through their arguments. With depends_on Terraform would not ask
+# EC2 about instance types before the apply.
 
-# Without an autoscaler the variables say how many nodes a group has. With one the number stays what it is now: read here, for
-# `ignore_changes` can depend on nothing, and what it ignores AWS refuses when a bound passes it.
+# Without an autoscaler the variables set the number of nodes of a group. With one the current number is read here and kept:
+# `ignore_changes` cannot depend on a variable, and AWS refuses an ignored number outside of new bounds.
 data "aws_autoscaling_groups" "this" {
   count = var.autoscaler == "none" ? 0 : 1
 

@@ -1,5 +1,5 @@
 output "handover" {
-  description = "All that later roles need of the cluster."
+  description = "The values that later roles need."
   value = {
     cluster = {
       name                  = module.cluster.name

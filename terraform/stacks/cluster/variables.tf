@@ -1,13 +1,13 @@
-# What belongs to one module is passed on whole: the module says what it may be, with defaults. Here stands what decides between modules.
+# Variables of one module are passed on unchanged: the module has their validation and defaults. The others select modules.
 
 variable "name" {
-  description = "Name of the cluster; everything is called and tagged after it."
+  description = "Name of the cluster; all resources have names and tags with it."
   type        = string
   nullable    = false
 }
 
 variable "region" {
-  description = "Region of everything."
+  description = "Region of all resources."
   type        = string
   nullable    = false
 
@@ -18,7 +18,7 @@ variable "region" {
 }
 
 variable "tags" {
-  description = "Tags of everything that can have any, beside `mlops.eks/cluster`."
+  description = "Tags of all resources, in addition to `mlops.eks/cluster`."
   type        = map(string)
   default     = {}
   nullable    = false
@@ -37,7 +37,7 @@ variable "kubernetes_version" {
 }
 
 variable "network" {
-  description = "A VPC to make: `availability_zones`, `cidr`, `private_cidrs`, `public_cidrs`, `nat_gateways` as in modules/network. Or one that is there: `existing`, as in modules/existing-network."
+  description = "A new VPC: `availability_zones`, `cidr`, `private_cidrs`, `public_cidrs`, `nat_gateways` as in modules/network. Or an existing one: `existing`, as in modules/existing-network."
   type = object({
     availability_zones = optional(list(string))
     cidr               = optional(string)
@@ -67,7 +67,7 @@ variable "network" {
 }
 
 variable "vpc_endpoints" {
-  description = "Ways to AWS that do not cross NAT gateways, as in modules/endpoints: `gateway` (by default s3 in a VPC that is made) and `interface` services."
+  description = "VPC endpoints, as in modules/endpoints: `gateway` (by default s3 in a new VPC) and `interface` services."
   type = object({
     gateway   = optional(set(string))
     interface = optional(set(string))
@@ -93,7 +93,7 @@ variable "endpoint" {
 }
 
 variable "control_plane" {
-  description = "The rest of modules/cluster."
+  description = "The other variables of modules/cluster."
   type = object({
     support_type     = optional(string)
     service_cidr     = optional(string)

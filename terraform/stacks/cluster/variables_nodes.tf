@@ -1,5 +1,5 @@
 variable "auto_mode" {
-  description = "EKS Auto Mode, as in modules/cluster. There are then no node groups, no Karpenter and no add-ons of the stack's: EKS has its own."
+  description = "EKS Auto Mode, as in modules/cluster. The stack then has no node groups, Karpenter or add-ons, because EKS has its own."
   type = object({
     enabled    = optional(bool, false)
     node_pools = optional(set(string))
@@ -25,7 +25,7 @@ variable "addons" {
 }
 
 variable "autoscaler" {
-  description = "Who says how many nodes the groups have: `none` (their `size.desired`; Karpenter changes no group) or `cluster-autoscaler` (which is installed apart, and finds the groups by EKS's tags)."
+  description = "What sets the number of nodes of the groups: `none` (their `size.desired`; Karpenter changes no group) or `cluster-autoscaler` (installed separately; it finds the groups by EKS's tags)."
   type        = string
   default     = "none"
   nullable    = false
@@ -37,7 +37,7 @@ variable "autoscaler" {
 }
 
 variable "system_node_group" {
-  description = "Nodes for what keeps the cluster going, as in modules/system-node-group."
+  description = "Nodes for cluster services, as in modules/system-node-group."
   type = object({
     ami_type           = optional(string)
     release_version    = optional(string)
@@ -125,7 +125,7 @@ variable "accelerator_node_groups" {
 }
 
 variable "karpenter" {
-  description = "Whether to make what Karpenter needs of AWS, as in modules/karpenter."
+  description = "Whether to create the AWS resources of Karpenter, as in modules/karpenter."
   type = object({
     enabled          = optional(bool, true)
     namespace        = optional(string)

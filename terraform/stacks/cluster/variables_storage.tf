@@ -16,7 +16,7 @@ variable "efs" {
 }
 
 variable "fsx" {
-  description = "FSx for Lustre file systems by name, as in modules/fsx; the one called `fsx` is /fsx. `availability_zone` defaults to the network's first."
+  description = "FSx for Lustre file systems by name, as in modules/fsx; the one named `fsx` is mounted as /fsx. `availability_zone` defaults to the network's first."
   type = map(object({
     availability_zone   = optional(string)
     deployment_type     = optional(string)
@@ -60,7 +60,7 @@ variable "ecr" {
 }
 
 variable "pod_identities" {
-  description = "IAM roles of your workloads by name, as in modules/pod-identity. `buckets` is short for what a job needs of S3: list, read and write below `arn:aws:s3:::<bucket>/<prefix>`, given as `bucket` or `bucket/prefix`."
+  description = "IAM roles of your workloads by name, as in modules/pod-identity. `buckets` is short for the S3 permissions of a job: list, read and write below `arn:aws:s3:::<bucket>/<prefix>`, given as `bucket` or `bucket/prefix`."
   type = map(object({
     namespace        = string
     service_accounts = set(string)

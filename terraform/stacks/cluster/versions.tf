@@ -8,7 +8,7 @@ terraform {
     }
   }
 
-  # Bucket, key and region come by -backend-config. The lock is an object beside the state.
+  # -backend-config passes bucket, key and region. The lock is an object beside the state.
   backend "s3" {
     encrypt      = true
     use_lockfile = true
