@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fault import Result, Setting
 from nodes_cluster import three_nodes
 from nodes_steps import Training
-from plays import Play
+from plays import Play, until
 from samples import shown_ticks, ticks
 from shown import lines
 from space import Space, fresh
@@ -49,6 +49,8 @@ class Scene:
 
     def victim(self) -> tuple[Node, str]:
         """Return a node, without the leader and what the cluster itself needs, and the member that is on it."""
+        # The leader may tick before the other pods have nodes.
+        until(lambda: len(nodes := self.pods().values()) == self.training.pods and all(nodes), "all pods have nodes")
         kept = (self.node_of(self.training.leader).name, self.cluster.nodes[0].name)
         members = {node: pod for pod, node in sorted(self.pods().items()) if self.training.member in pod}
         node = next(node for node in self.cluster.nodes if node.name in members and node.name not in kept)
