@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""A chart of a stranger: it renders whatever objects its values hold."""
+"""A foreign chart, which renders the objects in its values."""
 
 from __future__ import annotations
 

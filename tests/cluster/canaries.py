@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Thirty secrets, a program that writes them in every form, and a search for what is left of them.
+"""Thirty secrets, a program that writes them in every form, and a search for traces of them.
 
 A canary is a text with two marks of letters and digits, at its beginning and at its end. No quoting or escaping changes
 a mark, so to find a mark as it is, in hexadecimal digits or in base64 at any offset is to find the canary in any form,
@@ -51,7 +51,7 @@ END = "end of the canaries"
 
 @dataclass(frozen=True)
 class Canary:
-    """One secret: `name` is the program's for it."""
+    """One secret; `name` is its name in the program."""
 
     place: str
     name: str
@@ -72,7 +72,7 @@ class Canary:
 
 
 def canaries() -> list[Canary]:
-    """Return new ones, so that nothing is left of those of another test."""
+    """Return new canaries, so that traces of other tests do not match."""
     found = []
     for place, specials in PLACES.items():
         for number, special in enumerate(specials):
@@ -235,7 +235,7 @@ def kubernetes_secrets(found: Iterable[Canary]) -> Iterator[Json]:
 
 
 class Search:
-    """Finds what is left of canaries, in files and in objects of a cluster."""
+    """Finds traces of canaries in files and in objects of a cluster."""
 
     def __init__(self, found: Iterable[Canary]) -> None:
         self._names: dict[bytes, str] = {}
@@ -244,7 +244,7 @@ class Search:
                 self._names |= dict.fromkeys(_forms_of(mark.encode()), canary.name)
 
     def names(self, data: bytes) -> set[str]:
-        """Return the canaries in a text, an archive, or what was compressed."""
+        """Return the canaries in a text, an archive, or compressed data."""
         for opened in _opened(data):
             data += b"\n" + opened
         return {name for form, name in self._names.items() if form in data}

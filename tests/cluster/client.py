@@ -38,7 +38,7 @@ class Client:
         space.kubectl("wait", "--for=condition=Ready", "pod/client", "--timeout=180s")
 
     def stop(self) -> tuple[int, list[str]]:
-        """End it, and return how many requests it sent and what it wrote of those that were lost."""
+        """Stop the client. Return the number of requests, and its lines about lost ones."""
         self._space.kubectl("exec", "client", "--", "touch", "/tmp/stop")
         self._space.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/client", "--timeout=180s")
         *lost, last = self._space.kubectl("logs", "client").splitlines()

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""A namespace of its own for every test, on the session's real cluster."""
+"""A separate namespace for every test, on the session's real cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module_space(native_cluster: t.Any, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def one_ray(name: str) -> Iterator[None]:
-    """Let one Ray run at a time, whatever worker drives it; `name` is the scenario's."""
+    """Let one Ray cluster run at a time across all workers; `name` is the scenario's."""
     if not name.startswith("ray"):
         yield
         return

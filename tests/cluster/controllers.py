@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stands for something in AWS, and AWS's controllers, played: they let go of what is being deleted.
+"""Objects that stand for AWS resources, and fake AWS controllers, which remove finalizers on deletion.
 
 The finalizers are those of Kubernetes' service controller, the AWS load balancer controller, the external provisioner
 of CSI drivers and Karpenter.
@@ -33,7 +33,7 @@ KARPENTER = {
 
 
 def kube_of(space: Space) -> Kube:
-    """Return a client that takes the first refusal for an answer."""
+    """Return a client that does not retry after a refusal."""
     return Kube(kubeconfig=space.kubeconfig, context=None, namespace=space.namespace, patience=0.0)
 
 
@@ -51,7 +51,7 @@ def ingress(space: Space, name: str, to: str) -> None:
 
 
 def volume(space: Space, name: str, *, policy: str = "Delete", dynamic: bool = True) -> None:
-    """Make a volume as a provisioner would, or by hand, and the claim it is for."""
+    """Create a volume as a provisioner would, or by hand, and its claim."""
     made = {"annotations": {"pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com"}, "finalizers": [PROVISIONER]}
     full, size = f"{space.namespace}-{name}", {"storage": "1Mi"}
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "name": name, "namespace": space.namespace}
@@ -70,7 +70,7 @@ def volume(space: Space, name: str, *, policy: str = "Delete", dynamic: bool = T
 
 
 def server(space: Space, name: str, claim: str = "") -> None:
-    """Make a StatefulSet of one pod, which comes up again and again, with a volume or without."""
+    """Create a StatefulSet of one pod, which is re-created after deletion, with or without a volume."""
     mounts = [{"name": "data", "mountPath": "/data"}] if claim else []
     container = {
         "name": "main", "image": IMAGE, "command": ["sleep", "3600"], "volumeMounts": mounts,
@@ -84,7 +84,7 @@ def server(space: Space, name: str, claim: str = "") -> None:
 
 
 def budget(space: Space, name: str) -> None:
-    """Forbid to evict the one pod of a `server`."""
+    """Forbid eviction of the pod of a `server`."""
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": name}}}
     space.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}, "spec": spec})
 
@@ -99,7 +99,7 @@ def karpenters(space: Space, resource: str, name: str, finalizer: str, **labels:
 
 @contextlib.contextmanager
 def karpenter_kinds(space: Space) -> Iterator[None]:
-    """Let the API server know Karpenter's kinds."""
+    """Define Karpenter's kinds in the API server."""
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     version = {"name": "v1", "served": True, "storage": True, "schema": schema}
     for resource, (kind, _) in KARPENTER.items():
@@ -122,12 +122,12 @@ def karpenter_kinds(space: Space) -> Iterator[None]:
 
 
 def let_go(kube: Kube, path: str) -> None:
-    """Take the finalizers off an object."""
+    """Remove the finalizers of an object."""
     kube.request("PATCH", path, body={"metadata": {"finalizers": None}}, content_type="application/merge-patch+json")
 
 
 class Controllers:
-    """AWS's controllers, a thread. `gone` has the kinds of what they let go, in that order."""
+    """A thread that acts as AWS's controllers. `gone` has the kinds of the released objects, in order."""
 
     def __init__(self, space: Space) -> None:
         self.kube, self.namespace = kube_of(space), space.namespace

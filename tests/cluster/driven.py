@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""The recorded scenarios as tests that drive them, and which cluster each needs."""
+"""The recorded scenarios as test parameters, with the cluster that each needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Workloads that are applied and followed, all at the same time since most of it is waiting, and what was found."""
+"""Apply and follow workloads, all at the same time because most of it is waiting, and return the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Act = Callable[[Space], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What was returned and said of one workload."""
+    """The result and the printed lines of one workload."""
 
     outcome: str
     cause: Json
@@ -34,14 +34,14 @@ class Found:
 
     @property
     def waited_for(self) -> str:
-        """Why it waited, as it was said live."""
+        """The printed reason why it waits."""
         return " ".join(line for line in self.lines if ": pending: " in line)
 
 
 def follow(space: Space, workload: Json, awaited: str = "", *, waits: bool = False) -> Found:
-    """Follow one workload to its end, or until a line with `awaited` is said, when it is deleted.
+    """Follow one workload to its end, or delete it when a line with `awaited` is printed.
 
-    One that `waits` is to run into `pending_timeout`; no other may, however long its pods take to start.
+    A workload that `waits` must reach `pending_timeout`; no other may, however long its pods take to start.
     """
     lines: list[str] = []
     name = workload["metadata"]["name"]
@@ -81,7 +81,7 @@ def follow_all(
     awaited: Mapping[str, str] | None = None,
     waiting: Collection[str] = (),
 ) -> dict[str, Found]:
-    """Apply `before` and `workloads`; return what each came to by name.
+    """Apply `before` and `workloads`; return the results by name.
 
     `acts` are done while they are followed; those that are `awaited` are followed until a line with these words,
     those that are `waiting` until they have waited for too long.

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Somebody else at work in the namespace: a chart of their own, and Helm by hand."""
+"""Another user of the namespace: a foreign chart, and Helm by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def helm(space: Space, *arguments: str) -> None:
 
 
 def chart(directory: Path) -> Path:
-    """Return a chart of somebody else: one ConfigMap."""
+    """Return a foreign chart with one ConfigMap."""
     where = directory / "theirs"
     (where / "templates").mkdir(parents=True, exist_ok=True)
     (where / "Chart.yaml").write_text("apiVersion: v2\nname: theirs\nversion: 1.0.0\n", encoding="utf-8")

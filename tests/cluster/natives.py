@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Native clusters brought up and taken down by tests, and what the machine looks like without them."""
+"""Native clusters that tests create and remove, and the state of the machine without them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ JOB = {
 
 
 class Bench:
-    """Clusters by name, all of so many nodes, and the programs and images they are made of."""
+    """Clusters by name with the same number of nodes, and their programs and images."""
 
     def __init__(self, *endings: str, nodes: int | None = None) -> None:
         self.names = [f"t{os.getpid()}-{ending}" for ending in endings]
@@ -111,7 +111,7 @@ class Bench:
 
 
 def machine() -> dict[str, set[str]]:
-    """Return the names of everything a cluster could leave behind, those of other people's clusters left out."""
+    """Return the names of everything a cluster could leave behind, without those of other clusters."""
     earlier = _others()
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     found = {
@@ -140,7 +140,7 @@ def _others() -> set[Layout]:
 
 
 def assert_as_before(before: dict[str, set[str]]) -> None:
-    """Wait until nothing is there that was not before: somebody else's cluster may just be coming or going."""
+    """Wait until the machine has nothing new: another cluster may be starting or stopping."""
 
     def differences() -> dict[str, set[str]]:
         return {kind: found ^ before[kind] for kind, found in machine().items() if found != before[kind]}
@@ -152,7 +152,7 @@ def assert_as_before(before: dict[str, set[str]]) -> None:
 
 
 def dead_sockets(directory: Path) -> set[str]:
-    """Return the sockets of shims that ended without removing them: those of other clusters' shims come and go."""
+    """Return the sockets that dead shims left. Sockets of other clusters may change meanwhile."""
     found = {name for name in names(directory) if _is_dead(directory / name)}
     if found:
         # A shim that just ends removes its own.
@@ -172,7 +172,7 @@ def _is_dead(path: Path) -> bool:
 
 
 def noted_sockets(layout: Layout) -> Iterator[str]:
-    """Yield the names of the sockets that a cluster's containerds know of, while their tasks come and go."""
+    """Yield the names of the sockets in the records of a cluster's containerds, whose tasks may change meanwhile."""
     for node in (layout.root, *layout.root.glob("nodes/*")):
         for note in node.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address"):
             with contextlib.suppress(FileNotFoundError):

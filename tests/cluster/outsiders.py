@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""What Karpenter and the AWS Node Termination Handler write to the API about EC2's doings, where there is none of them.
+"""The API objects and events that Karpenter and the AWS Node Termination Handler write, without either of them.
 
 Source: aws/karpenter-provider-aws pkg/controllers/interruption/events/events.go; kubernetes-sigs/karpenter
 pkg/apis/v1/nodeclaim_status.go, pkg/controllers/nodeclaim/lifecycle/{launch,events}.go and
@@ -24,7 +24,7 @@ _KIND = "nodeclaims.karpenter.sh"
 
 
 def _definition(kind: str) -> Json:
-    """Return the definition of a kind of Karpenter's that takes anything."""
+    """Return the definition of a kind of Karpenter, without a schema."""
     plural = f"{kind.lower()}s"
     names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
@@ -43,7 +43,7 @@ def _now() -> str:
 
 @contextlib.contextmanager
 def claims(space: Space) -> Iterator[None]:
-    """Let the API server know NodeClaims; none of them, nor an event about them, stays."""
+    """Define NodeClaims in the API server; delete all of them and their events afterwards."""
     try:
         space.apply(_definition("NodeClaim"))
         space.await_kind(_KIND)
@@ -55,7 +55,7 @@ def claims(space: Space) -> Iterator[None]:
 
 @contextlib.contextmanager
 def pools(space: Space, *wanted: Json) -> Iterator[None]:
-    """Let the API server know NodePools, and these; none of them stays."""
+    """Define NodePools in the API server and create these; delete them afterwards."""
     definition = _definition("NodePool")
     name = definition["metadata"]["name"]
     try:
@@ -69,7 +69,7 @@ def pools(space: Space, *wanted: Json) -> Iterator[None]:
 
 
 def launch_failed(space: Space, device: str) -> str:
-    """Write a node with `device` that cannot be launched for want of a subnet, and return its name as it is shown."""
+    """Write a NodeClaim with `device` that fails to launch because of a missing subnet; return its name in messages."""
     labels = {"node.kubernetes.io/instance-type": "p5.48xlarge", "karpenter.sh/capacity-type": "on-demand"}
     claim = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim"}
     claim |= {"metadata": {"name": space.namespace, "labels": labels}}
@@ -90,7 +90,7 @@ def launch_failed(space: Space, device: str) -> str:
 
 
 def no_capacity(space: Space) -> str:
-    """Say that EC2 has no instance for a node, which Karpenter then forgets, and return what was said."""
+    """Write the event that EC2 has no instance for a node, which Karpenter then drops; return the message."""
     about = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-7xk2q", "uid": space.namespace}
     said = f"NodeClaim default-7xk2q event: {NO_CAPACITY}"
     _say(space, about, "InsufficientCapacityError", said, namespace="default")
@@ -98,19 +98,19 @@ def no_capacity(space: Space) -> str:
 
 
 def no_pool(space: Space, pod: Json) -> None:
-    """Say that none of the node pools makes a node for a pod."""
+    """Write the event that no node pool creates a node for a pod."""
     _say(space, _about(pod), "FailedScheduling", f"Failed to schedule pod, {NO_POOL}", namespace=space.namespace)
 
 
 def interrupted(space: Space, pod: Json) -> None:
-    """Say that the spot instance under a pod is taken back."""
+    """Write the event that the spot instance of a pod is interrupted."""
     said = "Spot interruption warning was triggered"
     _say(space, _about(pod), "SpotInterrupted", said, namespace=space.namespace)
 
 
 @contextlib.contextmanager
 def noticed(space: Space, node: str) -> Iterator[None]:
-    """Say, as the Node Termination Handler does, that a node's spot instance is taken back; for this long only."""
+    """Write the Node Termination Handler's event of a spot interruption, and delete it at the end of the block."""
     try:
         about = {"apiVersion": "v1", "kind": "Node", "name": node}
         _say(space, about, "SpotInterruption", "Spot Interruption event received", namespace="default")
@@ -120,7 +120,7 @@ def noticed(space: Space, node: str) -> Iterator[None]:
 
 
 def _forget(space: Space) -> None:
-    """Delete the events about what is in no namespace: others look at them, too."""
+    """Delete the events about cluster-scoped objects, because other tests see them too."""
     space.kubectl("delete", "events", "--namespace", "default", "-l", f"of={space.namespace}")
 
 

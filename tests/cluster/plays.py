@@ -23,7 +23,7 @@ PATIENCE = 180.0
 
 
 def until[T](look: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
-    """Return what `look` returns as soon as that is true."""
+    """Return the first true result of `look`."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
         if time.monotonic() > deadline:
@@ -86,7 +86,7 @@ class Play:
                     return
 
     def leave(self) -> None:
-        """Read no further than the next line, as `| head` does, and close the pipe."""
+        """Read the next line, as `| head` does, and close the pipe."""
         self._left = True
         self._reader.join(PATIENCE)
 
@@ -112,20 +112,20 @@ class Play:
         return found
 
     def send_all(self, number: signal.Signals) -> None:
-        """Send a signal to everything it consists of, as sleep and loss of a machine concern all of it."""
+        """Send a signal to all processes of the play, as sleep or loss of a machine does."""
         for pid in sorted(self.family, reverse=True):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
     def kill(self) -> None:
-        """End all of it at once, as the end of a container or of a machine does: Helm too."""
+        """Kill all processes at once, including Helm, as the end of a container or machine does."""
         if self.process.poll() is None:
             # What stands still cannot start another process meanwhile.
             os.kill(self.process.pid, signal.SIGSTOP)
             self.send_all(signal.SIGKILL)
 
     def end_by(self, act: Callable[[Play], None]) -> None:
-        """Do what ends the play before its time, and wait until none of its workers is left.
+        """Interrupt the play by `act`, and wait until none of its workers is left.
 
         A worker notices within a second or so that its play is gone; until then it is alive, and holds its locks.
         """

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""A way to take the API server away from one client for a while: a TCP relay that can be cut."""
+"""A TCP relay that can be cut, to make the API server unreachable for one client."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Relay:
                     one.shutdown(socket.SHUT_RDWR)
 
     def restore(self) -> None:
-        """Let connections through again."""
+        """Accept connections again."""
         self._up = True
 
     def close(self) -> None:
-        """End everything."""
+        """Close all connections and the relay."""
         self.cut()
         self._listener.close()
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Admission that refuses pods by their label `refused-by`: a policy, a webhook that denies, one that is silent."""
+"""Admission that refuses pods by their label `refused-by`: a policy, a denying webhook, a silent webhook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PODS = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "opera
 
 
 class _Denial(BaseHTTPRequestHandler):
-    """Denies whatever it is asked about."""
+    """Denies every request."""
 
     def do_POST(self) -> None:
         """Answer an AdmissionReview."""
@@ -46,12 +46,12 @@ class _Denial(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Write no log."""
 
 
 @contextlib.contextmanager
 def _denying(space: Space) -> Iterator[Json]:
-    """Serve denials where the API server can reach them; yield how it calls them."""
+    """Serve denials where the API server can reach them; yield the client configuration of the webhook."""
     server = yaml.safe_load(Path(space.kubeconfig).read_text(encoding="utf-8"))["clusters"][0]["cluster"]["server"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         # Sends nothing; tells by which address of ours it would.

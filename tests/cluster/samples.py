@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small recipes, and what is expected of their logs."""
+"""Small recipes, and the expected content of their logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GATE = f"touch {CLOSED}; while [ ! -e {OPEN} ]; do sleep 0.1; done"
 
 
 def _ticking(words: int = 10**9) -> str:
-    """Return what prints `tick 1`, `tick 2` ... as many as `words`, and stands at the gate."""
+    """Return the command that prints `tick 1`, `tick 2` ... for each of `words`, and waits at the gate."""
     count = f"i=$((i+1)); [ $i -gt {words} ] || echo tick $i"
     return f"touch {CLOSED}; i=0; while [ ! -e {OPEN} ]; do {count}; sleep 0.2; done"
 
@@ -36,12 +36,12 @@ def job(*commands: str, **more: t.Any) -> Json:
 
 
 def gated(*commands: str) -> Json:
-    """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` lets it go on."""
+    """Return a Job that prints `tick 1`, `tick 2` ... five times a second until `Space.open_gate` is called."""
     return job(_ticking(), "echo went", *commands)
 
 
 def saving(*, seconds: float = 0, words: int = 10**9) -> Json:
-    """Return a `gated` Job whose trainer says so when SIGTERM let it save, which takes it some seconds."""
+    """Return a `gated` Job whose trainer saves on SIGTERM, which takes some seconds, and prints a line when done."""
     trainer = f"trap 'sleep {seconds:g}; echo caught SIGTERM, checkpoint saved; exit 0' TERM; {_ticking(words)}"
     return job(f"bash -c {shlex.quote(trainer)}", "echo went")
 

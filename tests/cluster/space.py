@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""What every test on a real cluster needs: a namespace, pipelines in it, and plays run as a user runs them."""
+"""The fixture of every test on a real cluster: a namespace, its pipelines, and plays run as a user runs them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Space:
 
     @property
     def runs(self) -> Path:
-        """Where the evidence goes."""
+        """The directory of the evidence."""
         return self.directory / "runs"
 
     @property
     def inventory(self) -> Path:
-        """An inventory file that holds this cluster alone."""
+        """An inventory file with this cluster only."""
         return self.write_inventory(self.host_variables())
 
     def host_variables(self) -> dict[str, Json]:
@@ -74,7 +74,7 @@ class Space:
         within: tuple[str, ...] = (),
         **extra: t.Any,
     ) -> Play:
-        """Start one of our playbooks (or a file) with `extra` as variables, `within` a command that runs a command."""
+        """Start one of our playbooks (or a file) with `extra` as variables; `within` is a wrapper command."""
         path = playbook if isinstance(playbook, Path) else f"playbooks/{playbook}.yml"
         variables = json.dumps({"runs_dir": str(self.runs), **extra}, default=str)
         where = str(inventory or self.inventory)
@@ -119,7 +119,7 @@ class Space:
         self.kubectl("apply", "-f", "-", stdin=json.dumps(document))
 
     def refusal(self, document: Json) -> str:
-        """Return why an object would not be created, empty when it would be."""
+        """Return why the API server refuses an object, or an empty text."""
         return self._kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(document)).stderr
 
     def await_kind(self, definition: str) -> None:
@@ -150,7 +150,7 @@ class Space:
         return {step: json.loads(text) for step, text in json.loads(found)["data"].items()} if found else {}
 
     def share(self, claim: str) -> Path:
-        """Make a claim that any number of pods mount, and return the directory of this machine that they share."""
+        """Create a claim that any number of pods mount; return the shared directory on this machine."""
         path, size = self.directory / claim, {"storage": "1Gi"}
         path.mkdir()
         path.chmod(0o777)
@@ -162,21 +162,21 @@ class Space:
         return path
 
     def evict(self, name: str) -> None:
-        """Let a pod be evicted, as a drain does."""
+        """Evict a pod, as a drain does."""
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
         path = f"/api/v1/namespaces/{self.namespace}/pods/{name}/eviction"
         self.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
 
     def open_gate(self) -> None:
-        """Let the pod that waits at a gate go on.
+        """Let the pod that waits at a gate continue.
 
-        It may end before it has answered that its gate is open; then its end is the answer.
+        The pod may end before the command returns; its end then confirms the open gate.
         """
         pod = until(self.waiting_at_gate, "a pod waits at its gate")
         until(lambda: self._does(pod, f"touch {OPEN}") or pod not in self._running(), f"the gate of pod {pod} opens")
 
     def waiting_at_gate(self, *, but: Collection[str] = ()) -> str | None:
-        """Return a pod that waits at its gate, other than those of `but`."""
+        """Return a pod that waits at its gate and is not in `but`."""
         pods = (pod for pod in self._running() if pod not in but)
         return next((pod for pod in pods if self._does(pod, f"test -e {CLOSED}")), None)
 
@@ -185,7 +185,7 @@ class Space:
         return [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def _does(self, pod: str, command: str) -> bool:
-        """Run a command that may be run again: when its container ends meanwhile the answer may never come."""
+        """Run an idempotent command, with retries: it may not return if its container ends meanwhile."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._kubectl("exec", pod, "--", *command.split(), seconds=60).returncode == 0
         return False

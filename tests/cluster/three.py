@@ -24,7 +24,7 @@ _OPERATORS = {"mpi-operator": "mpi-operator", "kubeflow": "training-operator"}
 
 
 class Three:
-    """The cluster: the control plane and the operators on its first node, which no fault takes away."""
+    """The cluster. The control plane and the operators are on its first node, which never fails."""
 
     def __init__(self, name: str) -> None:
         self.layout = Layout(name=name)
@@ -42,14 +42,14 @@ class Three:
         return done.stdout
 
     def is_ready(self, node: Node) -> bool:
-        """Return whether Kubernetes takes the node to be there."""
+        """Return whether the node is Ready."""
         found = json.loads(self.kubectl("get", "node", node.name, "-o", "json"))["status"]["conditions"]
         return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in found)
 
     # -- what can happen to it
 
     def restart(self, component: str) -> None:
-        """Kill a process as a crash would, start it again, and wait until it answers: a kubelet needs containerd."""
+        """Kill a process as a crash would, start it again, and wait until it answers."""
         (row,) = (row for row in native.wanted(self._request, print).components if row.name == component)
         processes.stop(self.layout, component, patience=0)
         processes.start(row, self.layout)
@@ -63,15 +63,15 @@ class Three:
         waiting.wait(self.layout, [component], f"{component} answers again", answers, note=print)
 
     def await_server(self) -> None:
-        """Wait until the API server has its etcd: one that finds none gives up, and nobody starts it again."""
+        """Wait until the API server reaches etcd: without it the server exits, and nothing restarts it."""
         until(lambda: self.kubectl("get", "--raw", "/readyz", check=False) == "ok", "the API server is ready")
 
     def restart_operator(self, namespace: str) -> None:
-        """Kill an operator's pod; its Deployment makes another."""
+        """Kill an operator's pod; its Deployment creates another."""
         self.kubectl("-n", namespace, "delete", "pod", "--all", "--grace-period=0", "--force")
 
     def cut(self, node: Node) -> None:
-        """Take the node's link down: it goes on, and nobody can reach it."""
+        """Take the node's link down: the node continues, but is unreachable."""
         self._link(node, "down")
 
     def join(self, node: Node) -> None:
@@ -79,7 +79,7 @@ class Three:
         self._link(node, "up")
 
     def kill(self, node: Node) -> None:
-        """End everything of the node at once, with nothing said to anybody, as when an instance is terminated."""
+        """Kill all processes of the node at once, without notice, as when an instance is terminated."""
         self.cut(node)
         inode = node.netns_path.stat().st_ino
         found = {int(pid) for pid in sweep.leftovers(self.layout)["processes"]}
@@ -87,12 +87,12 @@ class Three:
         processes.end(inside | cgroups.members(node.cgroup), patience=0)
 
     def forget(self, node: Node) -> None:
-        """Delete the node as soon as it is silent: so does the cloud's controller when the instance is gone."""
+        """Delete the node once it is not Ready, as the cloud controller does when the instance is gone."""
         until(lambda: not self.is_ready(node), f"{node.name} is not ready")
         self.kubectl("delete", "node", node.name)
 
     def drain(self, node: Node) -> None:
-        """Evict the node's pods, and leave them as little time as a spot instance that is taken back at once."""
+        """Evict the node's pods with a short grace period, as at a spot interruption."""
         words = ("--ignore-daemonsets", "--delete-emptydir-data", "--force", "--grace-period=2", "--timeout=120s")
         self.kubectl("drain", node.name, *words)
 
@@ -103,18 +103,18 @@ class Three:
         self.kubectl("cordon", self.nodes[0].name)
 
     def open_all(self, *, but: Node | None = None) -> None:
-        """Let new pods run everywhere; `but` is a node that is not there."""
+        """Let new pods run on all nodes; `but` is a node that does not exist."""
         self.kubectl("uncordon", *(node.name for node in self.nodes if node != but))
 
     def repair(self) -> None:
-        """Bring back whatever is missing."""
+        """Restore all missing parts."""
         for node in self.nodes:
             # One that was forgotten is there again, and open, when its kubelet starts.
             self.kubectl("uncordon", node.name, check=False)
         native.ensure(self._request, check=False, say=lambda _: None)
 
     def keep_operators(self) -> None:
-        """Hold the operators on the first node."""
+        """Pin the operators to the first node."""
         chosen = {"spec": {"template": {"spec": {"nodeSelector": {"kubernetes.io/hostname": self.nodes[0].name}}}}}
         for namespace, name in _OPERATORS.items():
             self.kubectl("-n", namespace, "patch", "deployment", name, "-p", json.dumps(chosen))

@@ -1,4 +1,4 @@
-"""A clock that a test moves."""
+"""A clock that a test sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 
 
 class FakeClock(Clock):
-    """Sleeping moves it on and calls `meanwhile`, in which the rest of the world acts."""
+    """Sleeping advances the clock and calls `meanwhile`, which simulates the environment."""
 
     def __init__(self, at: float = 1_800_000_000.0) -> None:
         self.at = at

@@ -1,4 +1,4 @@
-"""A file system of a few hundred KiB, which is full when a test says so."""
+"""A file system of a few hundred KiB that a test can fill."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Disk:
         _run("mount", "-o", f"remount,{options}", str(self.path))
 
     def fill(self, left: int = 0) -> None:
-        """Leave as many bytes free, to the page."""
+        """Fill the disk except for `left` bytes, rounded to a page."""
         with self._ballast.open("ab", buffering=0) as ballast, contextlib.suppress(OSError):
             while True:
                 ballast.write(bytes(4096))
         os.truncate(self._ballast, self._ballast.stat().st_size - left)
 
     def empty(self) -> None:
-        """Take away what `fill` wrote."""
+        """Remove what `fill` wrote."""
         self._ballast.unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""The real `helm` of the project, and a chart that shows what it read."""
+"""The project's real `helm`, and a chart that shows its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Values = dict[str, t.Any]
 
 
 def same(ours: t.Any, theirs: t.Any) -> bool:
-    """Whether two documents are one: Helm's numbers are Go's, which JSON does not tell apart."""
+    """Return whether two documents are equal. Helm's numbers are Go's, which JSON does not distinguish."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in ours)
     if isinstance(ours, list) and isinstance(theirs, list):

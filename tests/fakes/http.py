@@ -1,4 +1,4 @@
-"""A real HTTP server on 127.0.0.1 whose answers a test decides, and that may cut a connection in mid-stream."""
+"""A real HTTP server on 127.0.0.1 with answers from a test, which can break a connection in mid-stream."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Server:
             do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
 
             def log_message(self, format: str, *args: t.Any) -> None:  # noqa: A002
-                """Say nothing."""
+                """Write no log."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""Accidents that befall YAML files, by editors, people and malice: each returns the lines of a file, damaged."""
+"""Damage to YAML files by editors, people and attackers: each function returns the damaged lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _row(lines: Lines, dice: random.Random) -> int:
 
 
 def misspell(lines: Lines, dice: random.Random) -> Lines:
-    """A letter of a key is missing, doubled, or another one."""
+    """A letter of a key is missing, doubled or wrong."""
     row = _row(lines, dice)
     key, colon, rest = lines[row].partition(":")
     at = dice.randrange(len(key) + 1)
@@ -51,7 +51,7 @@ def drop(lines: Lines, dice: random.Random) -> Lines:
 
 
 def swap(lines: Lines, dice: random.Random) -> Lines:
-    """Two lines stand in each other's place."""
+    """Two lines are swapped."""
     one, other = _row(lines, dice), _row(lines, dice)
     found = list(lines)
     found[one], found[other] = lines[other], lines[one]
@@ -59,13 +59,13 @@ def swap(lines: Lines, dice: random.Random) -> Lines:
 
 
 def repeat(lines: Lines, dice: random.Random) -> Lines:
-    """A line is there twice."""
+    """A line is repeated."""
     row = _row(lines, dice)
     return [*lines[:row], dice.choice(lines), *lines[row:]]
 
 
 def shift(lines: Lines, dice: random.Random) -> Lines:
-    """A line is indented otherwise, perhaps by a tab."""
+    """A line has the wrong indentation, perhaps a tab."""
     row = _row(lines, dice)
     moved = dice.choice((f"  {lines[row]}", lines[row][2:], f"\t{lines[row].lstrip()}", f"  - {lines[row].lstrip()}"))
     return [*lines[:row], moved, *lines[row + 1 :]]
@@ -78,20 +78,20 @@ def cut(lines: Lines, dice: random.Random) -> Lines:
 
 
 def smudge(lines: Lines, dice: random.Random) -> Lines:
-    """A character is too many, or a few are missing."""
+    """An extra character, or a few missing ones."""
     text = "\n".join(lines)
     at = dice.randrange(len(text) + 1)
     return (text[:at] + dice.choice((*_CHARACTERS, "")) + text[at + dice.randint(0, 3) :]).split("\n")
 
 
 def confuse(lines: Lines, dice: random.Random) -> Lines:
-    """A line is YAML that nobody needs."""
+    """An unusual line of YAML."""
     row = _row(lines, dice)
     return [*lines[:row], dice.choice(_ROWS), *lines[row:]]
 
 
 def explode(lines: Lines, dice: random.Random) -> Lines:
-    """Aliases of aliases stand for a billion values, or one for a long text."""
+    """Nested aliases expand to a billion values, or one alias repeats a long text."""
     return [*lines, *dice.choice(BOMBS)(dice.randint(2, 9))]
 
 

@@ -1,4 +1,4 @@
-"""A Kubernetes API in a dictionary: enough of it for leases, ledgers and releases, loud about everything else."""
+"""A Kubernetes API in a dictionary, for leases, ledgers and releases; other requests fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CORE = (("ConfigMap", "configmaps"), ("Secret", "secrets"), ("Pod", "pods"))
 class FakeKube(Kube):
     """Objects by path. `fail` maps a method and path to errors raised, in order, instead of an answer.
 
-    With `(error, True)` the request is carried out before it fails, as when an answer is lost on its way.
+    With `(error, True)` the request is executed before it fails, as when an answer is lost.
     """
 
     def __init__(self, namespace: str = "team") -> None:
@@ -94,7 +94,7 @@ class FakeKube(Kube):
         return answer
 
     def put(self, path: str, entry: Document) -> Document:
-        """Store an object as if somebody else had written it."""
+        """Store an object as another client would."""
         with self.one_by_one:
             return self._store(path, copy.deepcopy(entry))
 
@@ -152,7 +152,7 @@ class FakeKube(Kube):
 
 
 class Glance:
-    """A watch of a fake that looks whenever it is started, instead of all the time."""
+    """A watch that lists once at each start."""
 
     def __init__(self, kube: Kube, path: str, params: t.Mapping[str, t.Any], handle: Handler) -> None:
         self._look = functools.partial(kube.request, "GET", path, params=params)
@@ -160,7 +160,7 @@ class Glance:
         self._known: dict[str, Document] = {}
 
     def start(self) -> None:
-        """Tell of everything there is, and of what there is no more."""
+        """Report all existing and all deleted objects."""
         found = {entry["metadata"]["uid"]: entry for entry in self._look()["items"]}
         for uid in self._known.keys() - found.keys():
             self._handle("GONE", self._known[uid])
@@ -170,7 +170,7 @@ class Glance:
         self._handle("SYNCED", {})
 
     def stop(self) -> None:
-        """Do nothing: it looks at nothing by itself."""
+        """Do nothing: there is no thread."""
 
 
 def _merged(base: t.Any, over: t.Any) -> t.Any:

@@ -1,7 +1,7 @@
-"""Other ways in which the same life of a workload may be told: what an API server and its watches may do to news.
+"""Other valid orders of the changes of a workload, as an API server and its watches may deliver them.
 
-Kept is the order of the news of one object, and that of all events: each kind of object has a watch of its own, and of
-one object a watch tells nothing twice or late (`_kube/watch.py`). Everything else is free.
+The order of the changes of one object, and that of all events, is fixed: each kind of object has its own watch, which
+reports the changes of an object once and in order (`_kube/watch.py`). Any other order may change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Order = Callable[[Sequence[News], random.Random], list[News]]
 
 
 def interleaved(found: Sequence[News], dice: random.Random) -> list[News]:
-    """Watches are not in step: news of different objects come in any order, at the moments at which news came."""
+    """Watches are independent: changes of different objects come in any order, at the recorded times."""
     left, merged = streams(found), []
     for at in [change.at for change in found]:
         stream = dice.choice([one for one in left if one])
@@ -27,12 +27,12 @@ def interleaved(found: Sequence[News], dice: random.Random) -> list[News]:
 
 
 def stuttered(found: Sequence[News], dice: random.Random) -> list[News]:
-    """News come twice or three times, as after a lost connection."""
+    """Changes come twice or three times, as after a lost connection."""
     return [change for change in found for _ in range(dice.choice((1, 1, 2, 3)))]
 
 
 def thinned(found: Sequence[News], dice: random.Random) -> list[News]:
-    """Of what followed shortly on each other only the last is told, as by a list after a connection was lost."""
+    """Of changes within a short time only the last comes, as in a list after a lost connection."""
     newest = {key(change): index for index, change in enumerate(found)}
     passing = (changes.PodSeen, changes.WorkloadSeen)
     return [
@@ -43,7 +43,7 @@ def thinned(found: Sequence[News], dice: random.Random) -> list[News]:
 
 
 def _listed(found: Sequence[News], dice: random.Random) -> list[News]:
-    """What lists show after these news, in any order: of each object the last view, and every event."""
+    """The lists after these changes, in any order: the last state of each object, and every event."""
     known: dict[str, News] = {}
     for change in found:
         known.pop(key(change), None)
@@ -58,19 +58,19 @@ def _listed(found: Sequence[News], dice: random.Random) -> list[News]:
 
 
 def relisted(found: Sequence[News], dice: random.Random) -> list[News]:
-    """In the middle all watches begin again with a list (410 Gone)."""
+    """All watches restart with a list in the middle (410 Gone)."""
     cut = dice.randrange(1, len(found)) if len(found) > 1 else 1
     return [*found[:cut], *_listed(found[:cut], dice), *found[cut:]]
 
 
 def reattached(found: Sequence[News], dice: random.Random) -> list[News]:
-    """Another controller goes on in the middle, and sees first what lists show."""
+    """Another controller continues in the middle, and starts with lists."""
     cut = dice.randrange(1, len(found)) if len(found) > 1 else 1
     return [*_listed(found[:cut], dice), *found[cut:]]
 
 
 def disturbed(found: Sequence[News], dice: random.Random) -> list[News]:
-    """All of it together."""
+    """All disturbances together."""
     for order in (thinned, interleaved, stuttered, dice.choice((relisted, reattached))):
         found = order(found, dice)
     return list(found)

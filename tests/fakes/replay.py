@@ -48,7 +48,7 @@ PODS = (changes.PodSeen, changes.PodGone)
 
 
 def key(change: News) -> str:
-    """What a change is news of."""
+    """Return the object that a change is about."""
     if isinstance(change, changes.EventSeen):
         return "events"
     if isinstance(change, changes.WorkloadSeen | changes.WorkloadGone):
@@ -57,7 +57,7 @@ def key(change: News) -> str:
 
 
 def streams(found: Iterable[News]) -> list[list[News]]:
-    """The changes by object; within one of them the order is the API server's and never differs."""
+    """The changes by object. The order within an object is the API server's and fixed."""
     streams: dict[str, list[News]] = {}
     for change in found:
         streams.setdefault(key(change), []).append(change)
@@ -104,7 +104,7 @@ def drive(
 
 
 def ticks(after: float, seconds: float, every: float = 1.0) -> Sequence[changes.Tick]:
-    """Ticks for `seconds` from `after` on."""
+    """Return ticks for `seconds`, starting at `after`."""
     return [changes.Tick(at=after + every * (index + 1)) for index in range(int(seconds / every))]
 
 

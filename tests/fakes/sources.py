@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real sources of charts on 127.0.0.1, to be changed and stopped: a Helm repository, an OCI registry, git trees."""
+"""Real sources of charts on 127.0.0.1 that tests change and stop: a Helm repository, an OCI registry, git trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(*argv: str | Path, cwd: Path | None = None) -> str:
 
 
 def chart(directory: Path, version: str = "1.0.0", says: str = "hello", *, more: str = "") -> Path:
-    """Write a chart that says one thing, in a Job; it is named like its directory."""
+    """Write a chart with a Job that prints one text; its name is that of its directory."""
     (directory / "templates").mkdir(parents=True, exist_ok=True)
     files = {
         "Chart.yaml": f"apiVersion: v2\nname: {directory.name}\nversion: {version}\n{more}",
@@ -70,7 +70,7 @@ def package(directory: Path, into: Path) -> Path:
 
 
 def vacant(address: str) -> socket.socket:
-    """Return what keeps `host:port` until it is closed or forgotten: nobody answers there, and nobody else gets it."""
+    """Return a socket that reserves `host:port` until it is closed: nothing answers there."""
     host, _, port = address.partition(":")
     kept = socket.socket()
     kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -88,7 +88,7 @@ class Web:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop answering, and let nobody in any more; the second time, give up the address."""
+        """Stop answering and refuse connections; a second call releases the address."""
         if self._thread.is_alive():
             self.server.shutdown()
             self._thread.join()
@@ -99,7 +99,7 @@ class Web:
 
 
 class HelmRepository:
-    """A repository with an index, as `helm repo index` makes it; with `login` it wants to know who asks."""
+    """A repository with an index, as `helm repo index` makes it; with `login` it requires authentication."""
 
     def __init__(self, directory: Path, login: str = "") -> None:
         self.directory = directory
@@ -123,7 +123,7 @@ class HelmRepository:
         self.url = f"http://{self.web.address}"
 
     def publish(self, *sources: Path) -> None:
-        """Add packages, and charts as packages, over earlier ones of their versions, and index all there are."""
+        """Add packages, and charts as packages, replacing equal versions, and index all."""
         for source in sources:
             if source.is_dir():
                 package(source, self.directory)
@@ -133,7 +133,7 @@ class HelmRepository:
 
 
 class Registry:
-    """An OCI registry out of memory: tools/registry."""
+    """An in-memory OCI registry: tools/registry."""
 
     def __init__(self, login: str = "") -> None:
         self.process = subprocess.Popen([go_program("registry"), "-login", login], stdout=subprocess.PIPE, text=True)
@@ -141,14 +141,14 @@ class Registry:
         self.url = f"oci://{self.address}/team"
 
     def publish(self, *sources: Path) -> None:
-        """Push packages, and charts as packages, over earlier ones of their versions."""
+        """Push packages, and charts as packages, replacing equal versions."""
         for source in sources:
             with tempfile.TemporaryDirectory() as scratch:
                 made = package(source, Path(scratch)) if source.is_dir() else source
                 run(find_helm(), "push", made, self.url, "--plain-http")
 
     def close(self) -> None:
-        """Stop it; what was pushed is gone. The second time, give up the address."""
+        """Stop the registry, which loses its content; a second call releases the address."""
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait()
@@ -167,15 +167,15 @@ class GitTree:
 
     @property
     def url(self) -> str:
-        """Its address as a file."""
+        """The file URL."""
         return f"git+file://{self.directory}"
 
     def git(self, *arguments: str) -> str:
-        """Run git in it."""
+        """Run git in the repository."""
         return run("git", *arguments, cwd=self.directory)
 
     def commit(self) -> str:
-        """Commit all that is there and return the commit."""
+        """Commit all files and return the commit."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message=more")
         return self.git("rev-parse", "HEAD")

@@ -1,4 +1,4 @@
-"""What AWS answers where moto has nothing to say. Each shape is of the API reference of its service, by operation."""
+"""Answers of AWS that moto lacks. Each shape follows the API reference of its service, by operation."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def version(name: str, end: datetime) -> Document:
 
 
 class Answering(t.Protocol):
-    """What takes answers."""
+    """An object that accepts answers."""
 
     def answer(self, service: str, operation: str, answer: t.Any, region: str = "") -> None:
         """Give an answer to all further requests of that operation."""
 
 
 def usual(server: Answering, *, now: datetime) -> None:
-    """Let an account answer what moto lacks."""
+    """Add the answers that moto lacks."""
     usual_answers: dict[tuple[str, str], t.Any] = {
         ("service-quotas", "GetServiceQuota"): quota,
         ("service-quotas", "GetAWSDefaultServiceQuota"): default_quota,
@@ -122,5 +122,5 @@ def stack(**over: t.Any) -> dict[str, t.Any]:
 
 
 def group(**over: t.Any) -> dict[str, t.Any]:
-    """The same with a node group of P5."""
+    """The variables of a stack with a network and a node group of P5."""
     return stack(accelerator_node_groups={"p5": {**P5, **over}})

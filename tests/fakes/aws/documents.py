@@ -1,4 +1,4 @@
-"""What the fakes of AWS services share: a request, an answer, an error, and what AWS makes up by itself."""
+"""Parts that the fakes of AWS services share: request, answer, error, and generated identifiers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ACCOUNT = "123456789012"
 
 @dataclass(frozen=True)
 class Request:
-    """A request of an AWS SDK: what a handler may see of it."""
+    """A request of an AWS SDK, as a handler sees it."""
 
     method: str
     path: str
@@ -25,7 +25,7 @@ class Request:
 
 
 class ServiceError(Exception):
-    """An error as AWS names it."""
+    """An error with the code of AWS."""
 
     def __init__(self, code: str, message: str = "", status: int = 400) -> None:
         super().__init__(message)
@@ -38,12 +38,12 @@ class ServiceError(Exception):
 
 
 def not_found(what: str) -> ServiceError:
-    """The error of REST services about something that is not there."""
+    """The error of REST services about a missing object."""
     return ServiceError("ResourceNotFoundException", f"{what} not found", status=404)
 
 
 def in_use(what: str) -> ServiceError:
-    """The error of REST services about something that is there already, or still needed."""
+    """The error of REST services about an object that exists already or is in use."""
     return ServiceError("ResourceInUseException", what, status=409)
 
 
@@ -53,7 +53,7 @@ def unique(prefix: str, length: int = 17) -> str:
 
 
 def now() -> float:
-    """Return the time as JSON protocols spell it: seconds since 1970."""
+    """Return the time in the form of JSON protocols: seconds since 1970."""
     return round(time.time(), 3)
 
 

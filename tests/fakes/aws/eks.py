@@ -1,4 +1,4 @@
-"""Amazon EKS by its API reference, as far as Terraform's provider asks: what was requested is what is described.
+"""A fake Amazon EKS for the calls of Terraform's provider, after the API reference: it describes what was requested.
 
 Moto's own EKS keeps neither access entries, add-ons and Pod Identity associations nor half of a cluster's settings.
 """
@@ -17,7 +17,7 @@ Handler = Callable[..., Document]
 
 
 class Region:
-    """The clusters of one region, each with all that belongs to it, and every tagged object by ARN."""
+    """The clusters of one region, each with its objects, and every tagged object by ARN."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -33,7 +33,7 @@ class Region:
         return self.clusters[name]
 
     def all(self, cluster: str, kind: str) -> dict[str, Document]:
-        """Return what a cluster has of a kind (node groups, add-ons, ...) by name."""
+        """Return the objects of a kind (node groups, add-ons, ...) of a cluster, by name."""
         self.cluster(cluster)
         return self.parts[cluster].setdefault(kind, {})
 
@@ -68,7 +68,7 @@ def route(method: str, path: str) -> Callable[[Handler], Handler]:
 
 
 def answer(request: Request) -> Document:
-    """Answer a request; one that has no route fails, so that a test never passes on what is not there."""
+    """Answer a request. A request without a route fails, so that a test cannot pass by accident."""
     region = REGIONS.setdefault(request.region, Region(request.region))
     for method, pattern, handler in ROUTES:
         if method == request.method and (match := pattern.match(request.path)):
@@ -77,12 +77,12 @@ def answer(request: Request) -> Document:
 
 
 def update(kind: str) -> Document:
-    """Return an update that is done; API reference, Update."""
+    """Return a completed update. API reference: Update."""
     return {"update": {"id": unique("update"), "status": "Successful", "type": kind, "createdAt": now(), "errors": []}}
 
 
 def requested(body: Document, *without: str) -> Document:
-    """Return what was asked for, without what is only part of asking."""
+    """Return the settings in a request, without the fields of the request itself."""
     without += ("clientRequestToken",)
     return {key: value for key, value in body.items() if value is not None and key not in without}
 

@@ -1,4 +1,4 @@
-"""What a cluster of the fake EKS has beside nodes: access entries, Pod Identity, add-ons; and everything's tags."""
+"""Access entries, Pod Identity and add-ons of the fake EKS, and the tags of all its objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CATALOGUE = {
 
 
 def shown(entry: Document) -> Document:
-    """Return an access entry as EKS shows it; its policies are listed by themselves."""
+    """Return an access entry as EKS shows it; its policies have a separate list."""
     return {"accessEntry": {key: value for key, value in entry.items() if key != "policies"}}
 
 
@@ -141,7 +141,7 @@ def describe_addon_versions(region: Region, request: Request) -> Document:
 
 
 def identify(region: Region, name: str, addon: Document, asked: list[Document]) -> list[str]:
-    """Make an add-on's associations those asked for; return their ARNs, which is all that an add-on shows of them."""
+    """Replace an add-on's associations by the requested ones; return their ARNs, as an add-on shows them."""
     kept = region.all(name, "association")
     for number in [number for number, entry in kept.items() if entry.get("ownerArn") == addon["addonArn"]]:
         del kept[number]

@@ -42,14 +42,14 @@ def create(region: str, name: str, group: Document) -> None:
 
 
 def resize(region: str, name: str, sizes: Document) -> None:
-    """Let it say how many instances it has."""
+    """Set the number of instances that the group reports."""
     if found := _backend(region).autoscaling_groups.get(name):
         found.min_size, found.max_size = sizes["minSize"], sizes["maxSize"]
         found.desired_capacity = sizes["desiredSize"]
 
 
 def delete(region: str, name: str) -> None:
-    """Remove it."""
+    """Remove the group."""
     _backend(region).autoscaling_groups.pop(name, None)
 
 

@@ -1,4 +1,4 @@
-"""Amazon FSx for Lustre by its API reference, as far as Terraform's provider asks: what was requested is described.
+"""A fake FSx for Lustre for Terraform's provider, after the API reference: it describes what was requested.
 
 Moto's own FSx has no life cycle, so that no file system ever becomes available, and no data repository associations.
 """

@@ -1,6 +1,6 @@
-"""Data repository tasks of the fake FSx. An export is pending, half done, then ended: a step further at each look.
+"""Data repository tasks of the fake FSx. An export is pending, half done, then ended; each request moves it one step.
 
-Tags of the file system, which AWS would not heed, say how it ends: `test/files` and `test/failing-files` are counts.
+Tags of the file system determine how it ends; AWS has no such tags: `test/files` and `test/failing-files` are counts.
 """
 
 from __future__ import annotations

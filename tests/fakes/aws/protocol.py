@@ -1,4 +1,4 @@
-"""Requests and answers as AWS's protocols spell them, by botocore's models of the services."""
+"""Requests and answers in AWS's protocols, by botocore's models of the services."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MODELS = {"elasticfilesystem": "efs", "servicequotas": "service-quotas"}
 
 
 def model_of(signed: str) -> str:
-    """Return what the model of a service is called, by the name that requests are signed for."""
+    """Return the name of a service's model, by the name in request signatures."""
     return _MODELS.get(signed, signed)
 
 
 def read(environ: dict[str, t.Any]) -> Request:
-    """Return the request, and leave its body to be read again."""
+    """Return the request, and keep its body readable."""
     request = Request(environ)
     environ["wsgi.input"] = io.BytesIO(request.get_data(cache=True))
     return request
@@ -38,7 +38,7 @@ def asked(request: Request) -> Document:
 
 
 def operation(service: str, request: Request) -> str:
-    """Return the operation a request is for; each protocol says it in its own way."""
+    """Return the operation of a request, for each protocol."""
     if target := request.headers.get("X-Amz-Target"):
         return target.rpartition(".")[2]
     if action := parse_qs(request.get_data().decode(errors="replace")).get("Action"):
@@ -56,7 +56,7 @@ def operation(service: str, request: Request) -> str:
 
 
 def answered(service: str, operation: str, result: Document | ServiceError) -> Response:
-    """Return what boto3 is to read as `result`, which must be of the shape that the service's model gives it."""
+    """Return the answer that boto3 reads as `result`, which must have the shape of the service's model."""
     model = get_service_model(service)
     protocol = model.metadata["protocol"]
     if isinstance(result, ServiceError):
@@ -70,7 +70,7 @@ def answered(service: str, operation: str, result: Document | ServiceError) -> R
 
 
 def refused(error: ServiceError, protocol: str) -> Response:
-    """Return an error as a protocol spells it. Source: Smithy, "AWS protocols"; EC2 API reference, "Error codes"."""
+    """Return an error in the form of a protocol. Source: Smithy, "AWS protocols"; EC2 API reference, "Error codes"."""
     if "json" in protocol:
         return Response(json.dumps(error.document()), error.status, {"X-Amzn-Errortype": error.code})
     inner = f"<Error><Code>{error.code}</Code><Message>{error}</Message></Error>"

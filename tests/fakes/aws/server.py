@@ -35,14 +35,14 @@ _CONSTANT = {"DescribeInstanceTypes", "DescribeInstanceTypeOfferings"}
 
 
 class Silent(WSGIRequestHandler):
-    """Does not write a line a request."""
+    """Writes no line per request."""
 
     def log(self, type: str, message: str, *args: t.Any) -> None:  # noqa: A002
-        """Say nothing."""
+        """Write no log."""
 
 
 class AwsServer:
-    """A server on a port of this machine, by default a free one. `asked` has every call, as `ec2:DescribeVpcs`."""
+    """A server on a port of this machine, by default a free one. `asked` has every call, such as `ec2:DescribeVpcs`."""
 
     def __init__(self, port: int = 0) -> None:
         missing.extend()
@@ -78,7 +78,7 @@ class AwsServer:
         return t.cast("Iterable[bytes]", (found or self._moto)(environ, start_response))
 
     def _answered(self, http: HttpRequest, service: str, region: str) -> Response | None:
-        """Return what is answered here, `None` for what is left to moto."""
+        """Return the answer, or `None` for a request that moto answers."""
         model = protocol.model_of(service)
         operation = protocol.operation(model, http)
         self.asked.append(f"{service}:{operation}")
@@ -90,7 +90,7 @@ class AwsServer:
         return self._constant(http, region) if operation in _CONSTANT else None
 
     def _ours(self, http: HttpRequest, service: str, region: str) -> Response:
-        """Answer for a service that is ours, one request at a time."""
+        """Answer for a service that moto lacks, one request at a time."""
         # The path as it was sent: an ARN in it has slashes of its own.
         path, _, query = http.environ["REQUEST_URI"].partition("?")
         body = json.loads(http.get_data() or b"{}")
