@@ -69,10 +69,10 @@ class Kubectl:
             # Exit code 1 means differences; a higher one is an error.
             return self.run("diff", *_MANAGER, "--filename", manifest, good=(0, 1))
         except CommandError as error:
-            said = str(error.details["stderr"])
+            stderr = str(error.details["stderr"])
             # kubectl cannot compare missing objects; they are a difference too.
-            if any(sign in said for sign in _ABSENT):
-                return said
+            if any(sign in stderr for sign in _ABSENT):
+                return stderr
             raise self._failure(error) from None
 
     def apply(self, manifest: str) -> None:
@@ -87,11 +87,11 @@ class Kubectl:
             raise self._failure(error) from None
 
     def _failure(self, error: CommandError) -> ClusterError | UnreachableError:
-        said = str(error.details["stderr"])
-        if webhook := _WEBHOOK.search(said):
+        stderr = str(error.details["stderr"])
+        if webhook := _WEBHOOK.search(stderr):
             return SilentWebhookError(webhook[1])
-        if any(sign in said for sign in _UNREACHABLE):
-            return UnreachableError(f"Cluster of {self.kubeconfig} does not answer: {said.strip()[-200:]}")
+        if any(sign in stderr for sign in _UNREACHABLE):
+            return UnreachableError(f"Cluster of {self.kubeconfig} does not answer: {stderr.strip()[-200:]}")
         return ClusterError(str(error), **error.details)
 
 

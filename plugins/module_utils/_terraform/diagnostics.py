@@ -42,13 +42,13 @@ class Diagnostic(t.NamedTuple):
 
     def sentence(self) -> str:
         """Return one line: the object, the problem, the first sentence of the detail, file and line."""
-        said = _short(self.summary)
+        text = _short(self.summary)
         # For a rejected value the summary is general; only the detail is specific.
         first = _short(re.split(r"(?<=[.!?])\s", self.detail.strip(), maxsplit=1)[0] if self.detail else "")
-        helps = first and not first.startswith("Please see") and first.rstrip(".") not in said
-        said += f": {first}" if helps else ""
+        helps = first and not first.startswith("Please see") and first.rstrip(".") not in text
+        text += f": {first}" if helps else ""
         about = f"{self.address}: " if self.address else ""
-        return f"{about}{said.rstrip('.')}" + (f" ({self.where})" if self.where else "")
+        return f"{about}{text.rstrip('.')}" + (f" ({self.where})" if self.where else "")
 
 
 class _Meaning(t.NamedTuple):
@@ -176,27 +176,27 @@ def _error(
 
 
 def _read(event: Event, work: Path, source: Path) -> Diagnostic:
-    told = event["diagnostic"]
+    entry = event["diagnostic"]
     return Diagnostic(
-        severity=told.get("severity") or "error",
-        summary=told.get("summary") or "",
-        detail=told.get("detail") or "",
-        address=told.get("address") or "",
-        where=_where(told, work, source),
+        severity=entry.get("severity") or "error",
+        summary=entry.get("summary") or "",
+        detail=entry.get("detail") or "",
+        address=entry.get("address") or "",
+        where=_where(entry, work, source),
     )
 
 
-def _where(told: Event, work: Path, source: Path) -> str:
+def _where(entry: Event, work: Path, source: Path) -> str:
     """Return the place in the user's source: Terraform's working directory has only links to it."""
-    given = _GIVEN.search(told.get("detail") or "")
+    given = _GIVEN.search(entry.get("detail") or "")
     if given:
         return f"variables.{given[1]}"
-    place = told.get("range") or {}
+    place = entry.get("range") or {}
     if not place.get("filename"):
         return ""
     path = Path(os.path.normpath(work / place["filename"]))
     if path.name == VARIABLES:
-        key = re.match(r'\s*"([^"]+)"', (told.get("snippet") or {}).get("code") or "")
+        key = re.match(r'\s*"([^"]+)"', (entry.get("snippet") or {}).get("code") or "")
         return f"variables.{key[1]}" if key else "variables"
     if path.is_relative_to(work):
         path = source / path.relative_to(work)

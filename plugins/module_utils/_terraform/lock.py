@@ -42,14 +42,14 @@ def holder(problems: Iterable[Diagnostic]) -> Holder | None:
     """Return the holder if a command failed because of the lock, else `None`."""
     for problem in problems:
         if problem.summary == LOCKED:
-            told = {str(key): str(value) for key, value in _FIELD.findall(problem.detail)}
+            fields = {str(key): str(value) for key, value in _FIELD.findall(problem.detail)}
             # The http backend shows the refused lock; of the held one it shows only the ID.
             other = re.search(r"already locked: ID=(\S+)", problem.detail)
-            if other and other[1] != told.get("ID"):
+            if other and other[1] != fields.get("ID"):
                 return Holder(other[1], "", "", 0.0)
-            if told.get("ID"):
+            if fields.get("ID"):
                 return Holder(
-                    told["ID"], told.get("Who", ""), told.get("Operation", ""), seconds(told.get("Created", ""))
+                    fields["ID"], fields.get("Who", ""), fields.get("Operation", ""), seconds(fields.get("Created", ""))
                 )
     return None
 

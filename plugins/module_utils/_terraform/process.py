@@ -166,8 +166,8 @@ def ask(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> str:
         argv, cwd=cwd, env=env, capture_output=True, text=True, errors="replace", check=False, start_new_session=True
     )
     if done.returncode != 0:
-        said = [line.strip(" │╷╵") for line in done.stderr.splitlines()]
-        first = next((line for line in said if line.startswith("Error:")), f"it ended with code {done.returncode}")
+        lines = [line.strip(" │╷╵") for line in done.stderr.splitlines()]
+        first = next((line for line in lines if line.startswith("Error:")), f"it ended with code {done.returncode}")
         shown = " ".join([Path(argv[0]).name, *argv[1:3]])
         raise CommandError(f"{shown}: {first}", command=list(argv), rc=done.returncode, stderr=done.stderr[-4000:])
     return done.stdout
