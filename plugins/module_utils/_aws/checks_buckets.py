@@ -37,8 +37,8 @@ def _bucket(context: Context, bucket: str, *, of_fsx: list[str], wanted: list[st
     try:
         region = region_of(context.aws, bucket)
     except DeniedError as error:
-        found = f"for {who}: this identity may not see it"
-        return warn(name, found, f"See that {error.details['action']} is allowed to whoever uses it, if it is yours.")
+        found = f"for {who}: this identity may not access it"
+        return warn(name, found, f"Allow {error.details['action']} to its users, if it is yours.")
     if region is None:
         return fail(name, f"for {who}: there is no such bucket", f"aws s3 mb s3://{bucket} --region {here}")
     if region == here:

@@ -84,7 +84,7 @@ def reservations(context: Context) -> Iterator[Finding]:
     for group in context.stack.groups:
         name = f"reservation of {group.name}"
         if group.reservation_group:
-            yield warn(name, f"{group.reservation_group} is not looked into", "See that its reservations match.")
+            yield warn(name, f"{group.reservation_group} is not checked", "Check that its reservations match.")
         elif group.reservation:
             entry = context.facts.reservations().get(group.reservation)
             if entry is None:

@@ -43,7 +43,7 @@ def version(context: Context) -> Iterator[Finding]:
     except CredentialsError:
         raise
     except AwsError as error:
-        source = f" (by a table of {TABLE_OF}; EKS did not say)"
+        source = f" (by a table of {TABLE_OF}; EKS did not answer)"
         finding = _judge(context, TABLE, source)
         if finding.level == "fail":
             yield finding

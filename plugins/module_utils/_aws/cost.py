@@ -83,7 +83,7 @@ class Estimate:
             remedies.append(
                 f"For today's prices allow the IAM action {trouble.details['action']}."
                 if denied
-                else f"AWS did not tell its prices: {trouble}"
+                else f"AWS did not return its prices: {trouble}"
             )
         return warn("cost", found, " ".join(remedies)) if remedies else ok("cost", found)
 

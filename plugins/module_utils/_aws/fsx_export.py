@@ -64,8 +64,8 @@ def _problems(system: Lustre, *, discard: bool) -> Iterator[str]:
         paths = ", ".join(entry.path for entry in system.exported)
         what = f"nothing outside of {paths}" if paths else "nothing of it"
         yield (
-            f"{system}: {what} is exported to S3 and would be lost. Copy what you need, then say that the rest may go:"
-            " discard_unexported"
+            f"{system}: {what} is exported to S3 and would be lost. Copy what you need, then allow the loss of the"
+            " rest: discard_unexported"
         )
 
 

@@ -61,7 +61,7 @@ class Aws:
             self._session = boto3.Session(profile_name=profile, region_name=region)
             self.partition: str = self._session.get_partition_for_region(region)
         except botocore.exceptions.UnknownRegionError:
-            raise AwsError(f"region {region!r}: no region is called so. They are called like us-west-2.") from None
+            raise AwsError(f"region {region!r}: not the name of a region. An example is us-west-2.") from None
         except botocore.exceptions.BotoCoreError as error:
             raise explain(error, "the AWS configuration", profile) from error
 

@@ -94,9 +94,9 @@ def test_files_that_no_association_exports_are_not_lost_unasked(account: Account
         account.export()
     assert refused.value.details["problems"] == [
         f"file system {partly} (demo-fsx): nothing outside of /data is exported to S3 and would be lost."
-        " Copy what you need, then say that the rest may go: discard_unexported",
+        " Copy what you need, then allow the loss of the rest: discard_unexported",
         f"file system {scratch} (demo-scratch): nothing of it is exported to S3 and would be lost."
-        " Copy what you need, then say that the rest may go: discard_unexported",
+        " Copy what you need, then allow the loss of the rest: discard_unexported",
     ]
     assert fsx_tasks.TASKS == {}
 
