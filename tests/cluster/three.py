@@ -51,7 +51,7 @@ class Three:
     def restart(self, component: str) -> None:
         """Kill a process as a crash would, start it again, and wait until it answers."""
         (row,) = (row for row in native.wanted(self._request, print).components if row.name == component)
-        processes.stop(self.layout, component, patience=0)
+        processes.stop(self.layout, component, grace_period=0)
         processes.start(row, self.layout)
         runtime = next((node for node in self.nodes if node.named("containerd") == component), None)
 
@@ -84,7 +84,7 @@ class Three:
         inode = node.netns_path.stat().st_ino
         found = {int(pid) for pid in sweep.leftovers(self.layout)["processes"]}
         inside = {pid for pid in found if processes.netns_inode(pid) == inode}
-        processes.end(inside | cgroups.members(node.cgroup), patience=0)
+        processes.end(inside | cgroups.members(node.cgroup), grace_period=0)
 
     def forget(self, node: Node) -> None:
         """Delete the node once it is not Ready, as the cloud controller does when the instance is gone."""
