@@ -49,8 +49,6 @@ class Scene:
 
     def victim(self) -> tuple[Node, str]:
         """Return a node, without the leader and what the cluster itself needs, and the member that is on it."""
-        # The leader may tick before the other pods have nodes.
-        until(lambda: len(nodes := self.pods().values()) == self.training.pods and all(nodes), "all pods have nodes")
         kept = (self.node_of(self.training.leader).name, self.cluster.nodes[0].name)
         members = {node: pod for pod, node in sorted(self.pods().items()) if self.training.member in pod}
         node = next(node for node in self.cluster.nodes if node.name in members and node.name not in kept)
@@ -64,8 +62,12 @@ def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[
         cluster.reserve_first()
         play = training.start(space, **waits)
         play.shows(f"| tick {_MIDDLE}\n", seconds=LIMIT)
+        scene = Scene(cluster=cluster, training=training, space=space, play=play)
+        # The leader may tick while a node that was just repaired is not ready for the other pods.
+        until(lambda: len(nodes := scene.pods().values()) == training.pods and all(nodes), "all pods have nodes")
         cluster.open_all()
-        yield Scene(cluster=cluster, training=training, space=space, play=play, at=time.monotonic())
+        scene.at = time.monotonic()
+        yield scene
 
 
 def ended(scene: Scene, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
