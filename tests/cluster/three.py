@@ -107,11 +107,18 @@ class Three:
         self.kubectl("uncordon", *(node.name for node in self.nodes if node != but))
 
     def repair(self) -> None:
-        """Restore all missing parts."""
+        """Restore all missing parts, and wait until every node takes pods."""
         for node in self.nodes:
             # One that was forgotten is there again, and open, when its kubelet starts.
             self.kubectl("uncordon", node.name, check=False)
         native.ensure(self._request, check=False, say=lambda _: None)
+        until(lambda: not self._closed(), "all nodes take pods")
+
+    def _closed(self) -> list[str]:
+        """Return the nodes that are missing or have a taint, such as that of a node that does not answer."""
+        nodes = json.loads(self.kubectl("get", "nodes", "-o", "json"))["items"]
+        open_nodes = {node["metadata"]["name"] for node in nodes if not node["spec"].get("taints")}
+        return [node.name for node in self.nodes if node.name not in open_nodes]
 
     def keep_operators(self) -> None:
         """Pin the operators to the first node."""

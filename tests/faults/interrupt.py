@@ -205,12 +205,18 @@ def _keep(space: Space, play: Play) -> None:
 
 
 def _progress(play: Play, last: Kill, found: list[float], said: list[str]) -> None:
-    """Note the seconds from a kill to the next controller's first words about the step it was at, and these words."""
-    place = f" {last.step}: " if last.step else "| step "
-    while place not in play.text and play.process.poll() is None:
+    """Note the seconds from a kill to the next controller's first words about the step it was at, and these words.
+
+    A controller that has nothing to say about that step has gone on when it speaks of a later one, or succeeds.
+    """
+    later = last.steps[last.steps.index(last.step) :] if last.step else ()
+    places = tuple(f" {step}: " for step in later) or ("| step ",)
+    while not any(place in play.text for place in places) and play.process.poll() is None:
         time.sleep(0.05)
-    if place in play.text:
+    spoken = [place for place in places if place in play.text]
+    if spoken or play.process.poll() == 0:
         found.append(round(time.monotonic() - last.at, 1))
+    for place in spoken[:1]:
         said += [re.sub(r"^step \d/\d \S+ ", "", line) for line in lines(play.text, re.escape(place.strip("| ")))[:1]]
 
 

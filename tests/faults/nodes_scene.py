@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import time
 import typing as t
@@ -60,8 +59,6 @@ class Scene:
 def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[Scene]:
     """Yield the training at its middle, the leader and its members on the second and third node."""
     with three_nodes() as cluster, fresh(cluster.kubeconfig, setting.directory) as space:
-        # A node that was just repaired takes no pods until its kubelet reports.
-        until(lambda: len(_open_nodes(cluster)) == len(cluster.nodes), "all nodes take pods")
         cluster.reserve_first()
         play = training.start(space, **waits)
         play.shows(f"| tick {_MIDDLE}\n", seconds=LIMIT)
@@ -71,12 +68,6 @@ def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[
         cluster.open_all()
         scene.at = time.monotonic()
         yield scene
-
-
-def _open_nodes(cluster: Three) -> list[str]:
-    """Return the nodes without a taint, such as that of a node that does not answer."""
-    nodes = json.loads(cluster.kubectl("get", "nodes", "-o", "json"))["items"]
-    return [node["metadata"]["name"] for node in nodes if not node["spec"].get("taints")]
 
 
 def ended(scene: Scene, *, rc: int | None, seconds: float = LIMIT) -> list[str]:
