@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.capacity import Capacity
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +59,9 @@ class ConsoleOutput(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class LogActivity(Change):
-    """Containers wrote to their logs since the last tick; the last one was `line` of `pod`.
+    """Containers wrote to their logs since the last tick."""
 
-    `lines` are the leader's newest lines with their time stamps; empty when the step has no progress pattern.
-    """
-
-    pod: str
-    line: str
-    lines: tuple[tuple[float, str], ...] = ()
+    output: Output
 
 
 @dataclass(frozen=True, kw_only=True)

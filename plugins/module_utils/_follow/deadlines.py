@@ -31,12 +31,13 @@ class _Limit(t.NamedTuple):
 
 def on_output(state: State, change: LogActivity, rules: Rules) -> State:
     """Return the state after containers wrote lines."""
+    output = change.output
     progress, progressed = state.progress, state.progress_at
-    if rules.progress and change.lines:
-        progress = read(progress, rules.progress, change.lines)
+    if rules.progress and output.lines:
+        progress = read(progress, rules.progress, output.lines)
         progressed = change.at if progress is not state.progress else progressed
     return replace(
-        state, output_at=change.at, last_line=(change.pod, change.line), progress=progress, progress_at=progressed
+        state, output_at=change.at, last_line=(output.pod, output.line), progress=progress, progress_at=progressed
     )
 
 

@@ -85,8 +85,8 @@ class Observer:
             now = self._clock.now()
             if now >= ticked + _TICK:
                 ticked = now
-                written = self._activity.take(now)
-                yield changes.LogActivity(at=now, **written._asdict()) if written else changes.Tick(at=now)
+                output = self._activity.take(now)
+                yield changes.LogActivity(at=now, output=output) if output else changes.Tick(at=now)
                 continue
             try:
                 change = self._queue.get(timeout=ticked + _TICK - now)

@@ -19,8 +19,8 @@ _LAST_LINES = 20
 Stamped = tuple[bytes, bytes]
 
 
-class Written(t.NamedTuple):
-    """What containers wrote since the last call; the last one was `line` of `pod`.
+class Output(t.NamedTuple):
+    """What containers wrote to their logs since the last tick; the last one was `line` of `pod`.
 
     `lines` are the leader's newest lines with their time stamps; empty when the step has no progress pattern.
     """
@@ -50,8 +50,8 @@ class Activity:
             if leads and self._lines.maxlen:
                 self._lines.extend((stamp, text[-_WIDTH:]) for stamp, text in lines[-_MAX_LINES:])
 
-    def take(self, at: float) -> Written | None:
-        """Return what was written since the last call, or `None`."""
+    def take(self, at: float) -> Output | None:
+        """Return the output since the last call, or `None`."""
         with self._lock:
             last, lines = self._last, list(self._lines)
             self._last = None
@@ -60,7 +60,7 @@ class Activity:
             return None
         pod, line = last
         found = tuple((_time(stamp, at), text.decode(errors="replace")) for stamp, text in lines)
-        return Written(pod=pod, line=line[:_WIDTH].decode(errors="replace"), lines=found)
+        return Output(pod=pod, line=line[:_WIDTH].decode(errors="replace"), lines=found)
 
 
 def _time(stamp: bytes, at: float) -> float:

@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import 
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Output
 
 WAITS: Document = {"waiting": {"reason": "ContainerCreating"}}
 PATTERN = re.compile(r"step (?P<done>\d+)/(?P<total>\d+)")
@@ -21,7 +22,7 @@ PATTERN = re.compile(r"step (?P<done>\d+)/(?P<total>\d+)")
 
 def wrote(after: float, line: str = "loss 0.3", *, name: str = "digits-x", leads: bool = True) -> changes.Change:
     lines = ((BEGIN + after, line),) if leads else ()
-    return changes.LogActivity(at=BEGIN + after, pod=name, line=line, lines=lines)
+    return changes.LogActivity(at=BEGIN + after, output=Output(name, line, lines))
 
 
 def running(after: float = 1) -> changes.Change:

@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import 
 from ansible_collections.mlops.eks.plugins.module_utils._follow import changes
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Rules, State
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import KINDS, Kind
+from ansible_collections.mlops.eks.plugins.module_utils._logs.activity import Output
 
 MPI = KINDS["kubeflow.org/v2beta1", "MPIJob"]
 PYTORCH = KINDS["kubeflow.org/v1", "PyTorchJob"]
@@ -61,7 +62,7 @@ def begun() -> list[changes.Change]:
         seen(worker(0), 6),
         seen(worker(1), 6),
         seen(launcher(), 10),
-        changes.LogActivity(at=BEGIN + 40, pod="digits-launcher-a", line="step 7"),
+        changes.LogActivity(at=BEGIN + 40, output=Output("digits-launcher-a", "step 7")),
     ]
 
 
@@ -110,7 +111,7 @@ def test_a_controller_that_came_later_finds_the_successor_and_the_event() -> Non
 
 
 def test_a_line_from_any_rank_shows_that_the_others_go_on() -> None:
-    lines = [changes.LogActivity(at=BEGIN + at, pod="digits-worker-0", line="step") for at in range(100, 400, 50)]
+    lines = [changes.LogActivity(at=BEGIN + at, output=Output("digits-worker-0", "step")) for at in range(100, 400, 50)]
     state, _ = drive([*begun(), seen(worker(1, deleted=60, **LOST), 60), *lines], rules())
     assert state.ending is None
 
