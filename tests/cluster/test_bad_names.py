@@ -116,14 +116,14 @@ def test_a_recipe_reads_no_secret_unless_the_play_allows_it(space: Space) -> Non
     said = space.play("train", rc=2, pipeline=pipeline)
     _said(
         said,
-        (f"{pipeline}/train.yaml:", "process.env.1.value: its template calls lookup", "set allow_lookup: true"),
+        (f"{pipeline}/train.yaml:", "process.env[1].value: its template calls lookup", "set allow_lookup: true"),
     )
     step = {"release": "run", "chart": JOB, "recipe": str(pipeline / "train.yaml")}
-    _said(space.task("helm_step", 2, **step), ("process.env.1.value: its template calls lookup",))
+    _said(space.task("helm_step", 2, **step), ("process.env[1].value: its template calls lookup",))
     inline = space.pipeline_of("inline", [{"name": "train", "chart": JOB, "values": recipe}], {})
     _said(
         space.play("train", rc=2, pipeline=inline),
-        (f"{inline}/pipeline.yaml:", "process.env.1.value: its template calls lookup"),
+        (f"{inline}/pipeline.yaml:", "process.env[1].value: its template calls lookup"),
     )
     assert base64.b64encode(TOKEN.encode()).decode() not in said
     _nothing_happened(space)

@@ -13,8 +13,7 @@ under keys with a prefix. A later controller can restore it from there.
 from __future__ import annotations
 
 import base64
-import typing as t
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import (
@@ -29,6 +28,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Docu
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Plan
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.declared_secrets import DeclaredSecret, DeclaredSecrets
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import strings
 
 _MANAGED, _US = "app.kubernetes.io/managed-by", "mlops.eks"
 _USED_BY = "used-by.mlops.eks/"
@@ -65,7 +65,7 @@ class RunSecrets:
 
     def needed(self, plan: Plan) -> list[str]:
         """Return the names of the Secrets that a plan needs: its own, and the declared ones that its manifest names."""
-        named = set(_texts(plan.manifest))
+        named = _strings(plan)
         own = [plan.secret] if plan.split.secrets else []
         return [*own, *(one.name for one in self.declared.entries if one.data and one.name in named)]
 
@@ -153,7 +153,7 @@ class RunSecrets:
 
     def settle(self, plan: Plan) -> None:
         """Remove what earlier revisions of a server needed, now that it is ready; an error is only printed."""
-        named = set(_texts(plan.manifest))
+        named = _strings(plan)
         try:
             for name in self._used():
                 if name in named:
@@ -292,16 +292,9 @@ def remove_all(kube: Kube, release: str, helm_releases: Iterable[str], say: Call
         RunSecrets(kube=kube, release=release, helm_release=name, say=say).remove()
 
 
-def _texts(node: t.Any) -> Iterator[str]:
-    """Yield every string in an object: in a custom kind, any field may name a Secret."""
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, Mapping):
-        for entry in node.values():
-            yield from _texts(entry)
-    elif isinstance(node, (list, tuple)):
-        for entry in node:
-            yield from _texts(entry)
+def _strings(plan: Plan) -> set[str]:
+    """Return every string in the manifest: in a custom kind, any field may name a Secret."""
+    return {text for _, text in strings(plan.manifest)}
 
 
 def _parts(found: Document) -> tuple[_Data, _Data]:

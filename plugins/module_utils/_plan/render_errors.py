@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 import typing as t
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath, dotted, strings
 
 # Forms of Helm 4.2.4: `fail` and `required`; a value that is evaluated by `tpl`; any other action of a template.
 _REFUSED = re.compile(r"execution error at \([^)]*\): (?P<why>.+)")
@@ -36,7 +36,7 @@ def located(error: EksError, layered: Layers, chart: Chart) -> EksError:
     """
     text = str(error.details.get("stderr", ""))
     if found := _last(_EVALUATED, text):
-        path = next((path for path, value in _texts(layered.values) if _quoted(value) == found["text"]), ())
+        path = next((path for path, value in strings(layered.values) if _quoted(value) == found["text"]), ())
         why = f"the template in this value fails: {found['why']}"
     elif found := _last(_REFUSED, text):
         path, why = _named(found["why"], {**chart.defaults, **layered.values}), found["why"]
@@ -46,7 +46,7 @@ def located(error: EksError, layered: Layers, chart: Chart) -> EksError:
     else:
         return error
     where = layered.at(path) if path else ", ".join(source.name for source in layered.sources) or "values"
-    key = ".".join(map(str, path))
+    key = dotted(path)
     message = why if not key or key in why else f"{key}: {why}"
     return InvalidInputError(f"{where}: {message} [chart {chart.ref}]", **error.details)
 
@@ -64,14 +64,6 @@ def _named(message: str, values: Mapping[str, t.Any]) -> KeyPath:
 
 def _parts(name: str) -> KeyPath:
     return tuple(int(part) if part.isdigit() else part for part in re.split(r"[.\[\]]+", name) if part)
-
-
-def _texts(value: t.Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, str):
-        yield path, value
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in entries:
-        yield from _texts(inner, (*path, key))
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jsonschema
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, coalesce
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath, dotted
 
 _ILLEGAL = re.compile(r"[^-._a-zA-Z0-9]")
 Schema = Mapping[str, t.Any]
@@ -62,7 +62,7 @@ def require_references(split: SplitValues, chart: Chart) -> None:
     if not split.secrets or chart.schema is None:
         return
     for error in jsonschema.Draft7Validator(chart.schema).iter_errors(coalesce(chart.defaults, split.values)):
-        key = ".".join(map(str, error.absolute_path))
+        key = dotted(tuple(error.absolute_path))
         raise InvalidInputError(
             f"chart {chart.ref}: {key} is marked as a secret (writeOnly), but may not be "
             "{secretKeyRef: {name: …, key: …}}: as text it would be readable in the release. Leave it out and name "
@@ -83,7 +83,7 @@ class _Walk:
         found = list(self._all(schemas))
         marked = marked or any(schema.get("writeOnly") is True for schema in found)
         if marked and (reference := _reference(value)):
-            self.references.append((_dotted(path), *reference))
+            self.references.append((_joined(path), *reference))
             return value
         if isinstance(value, dict):
             pairs = {
@@ -101,9 +101,9 @@ class _Walk:
             return value
         if not isinstance(value, str):
             raise InvalidInputError(
-                f"{self._layers.at(path)}: {_dotted(path)}: a secret must be text. Write it in quotes."
+                f"{self._layers.at(path)}: {dotted(path)}: a secret must be text. Write it in quotes."
             )
-        key = _ILLEGAL.sub("_", _dotted(path)).lstrip(".") or "_"
+        key = _ILLEGAL.sub("_", _joined(path)).lstrip(".") or "_"
         while key in self.secrets:
             key += "_"
         self.secrets[key] = value
@@ -157,5 +157,5 @@ def _changed(old: Values, new: Values) -> Values:
     }
 
 
-def _dotted(path: KeyPath) -> str:
+def _joined(path: KeyPath) -> str:
     return ".".join(map(str, path))

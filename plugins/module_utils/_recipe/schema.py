@@ -15,11 +15,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import j
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import LONGEST_KEY, dotted
 
 # Errors that are shown. More mean that the file is for another chart.
 _SHOWN = 5
-# Characters shown of an unknown key.
-_KEY = 120
 _TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -90,7 +89,7 @@ def _lines(error: jsonschema.ValidationError, where: Layers) -> Iterator[str]:
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         yield from _unknown_keys(error, path, where)
         return
-    yield f"{where.at(path)}: {_dotted(path) or 'the values'}: {_message(error)}"
+    yield f"{where.at(path)}: {dotted(path) or 'the values'}: {_message(error)}"
 
 
 def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
@@ -100,11 +99,11 @@ def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...]
     for key in t.cast(Mapping[str, t.Any], error.instance):
         if key in properties:
             continue
-        at, named = where.at((*path, key)), shown(_dotted((*path, key)), _KEY)
+        at, named = where.at((*path, key)), shown(dotted((*path, key)), LONGEST_KEY)
         nested = t.cast(t.Any, error.instance)[key]
         misplaced = [name for name in nested if name in known] if isinstance(nested, dict) else []
         if misplaced:
-            right = ", ".join(_dotted((*path, name)) for name in misplaced)
+            right = ", ".join(dotted((*path, name)) for name in misplaced)
             yield f"{at}: unknown key {named}. Its content belongs one level up: write {right}."
         else:
             yield f"{at}: unknown key {named}.{did_you_mean(str(key), known)}"
@@ -136,15 +135,3 @@ def _message(error: jsonschema.ValidationError) -> str:
 
 def _close(instance: t.Any, rule: t.Sequence[t.Any]) -> str:
     return did_you_mean(instance, map(str, rule)) if isinstance(instance, str) else ""
-
-
-def _dotted(path: tuple[str | int, ...]) -> str:
-    text = ""
-    for part in (part if isinstance(part, int) or _plain(part) else shown(part) for part in path):
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
-
-
-def _plain(key: str) -> bool:
-    """Return whether a key can be shown unchanged."""
-    return key.isprintable() and len(key) <= _KEY

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,34 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.reader import DEEPEST, LARGEST, Nodes, nodes
 
 KeyPath = tuple[str | int, ...]
+# Characters shown of a key.
+LONGEST_KEY = 120
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a key path for a message, such as `env[0].name`. A long or unprintable key is quoted."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if part.isprintable() and len(part) <= LONGEST_KEY else shown(part)
+            text += f".{name}" if text else name
+    return text
+
+
+def strings(value: t.Any, path: KeyPath = (), *, keys: bool = False) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every string in `value` with its path; with `keys`, the keys of mappings too."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if keys:
+                yield (*path, key), str(key)
+            yield from strings(inner, (*path, key), keys=keys)
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from strings(inner, (*path, index), keys=keys)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +85,7 @@ class Source:
         return Source(name=self.name, data=data, lines=lines)
 
 
-def inline(name: str, data: t.Mapping[str, t.Any]) -> Source:
+def inline(name: str, data: Mapping[str, t.Any]) -> Source:
     """Return the values of the option `name` as a source, with the bounds of a file.
 
     Raises:

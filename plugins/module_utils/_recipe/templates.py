@@ -15,13 +15,11 @@ from __future__ import annotations
 
 import itertools
 import re
-import typing as t
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
-from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import dotted, strings
 
 # Functions with access to data outside the chart. Helm removes `env` and `expandenv`, and getHostByName without
 # --enable-dns (helm `pkg/engine/funcs.go`, `engine.go`); they are refused anyway.
@@ -61,15 +59,15 @@ def refuse_calls(layered: Layers) -> None:
     Raises:
         InvalidInputError: file, line and key of the first one, what it does, and how to allow it.
     """
-    for path, text in _texts(layered.values, ()):
+    # Charts also evaluate whole mappings, with their keys.
+    for path, text in strings(layered.values, keys=True):
         if "{{" not in text:
             continue
         why = problem(text)
         if why:
-            named = ".".join(part if part.isprintable() and len(part) <= 60 else shown(part) for part in map(str, path))
             raise InvalidInputError(
-                f"{layered.at(path)}: {named}: {why}. Values are no place for that: let the chart refer to the object, "
-                "or set allow_lookup: true if you wrote or trust this recipe."
+                f"{layered.at(path)}: {dotted(path)}: {why}. Values are no place for that: let the chart refer to "
+                "the object, or set allow_lookup: true if you wrote or trust this recipe."
             )
 
 
@@ -101,19 +99,6 @@ def _is_plain_include(following: list[Token]) -> bool:
     """Return whether an `include` has a literal name and the root data of the chart."""
     kinds = [kind for kind, _value in following]
     return kinds[:2] == ["text", "field"] and following[1][1] in (".", "$") and kinds[2:] in ([], ["other"])
-
-
-def _texts(value: t.Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every text in the values, keys included: charts also evaluate whole mappings."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield (*path, key), str(key)
-            yield from _texts(inner, (*path, key))
-    elif isinstance(value, (list, tuple)):
-        for index, inner in enumerate(value):
-            yield from _texts(inner, (*path, index))
 
 
 def _actions(text: str) -> Iterator[list[Token]]:

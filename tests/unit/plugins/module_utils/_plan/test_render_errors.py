@@ -21,7 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 CHART = "[chart data-prep/data-process]"
 COMMAND = "process:\n  command: [echo]\n"
 ENV = "image: x:1\nprocess:\n  command: [echo]\n  env:\n    - name: A\n      value: '{}'\n"
-FAILS = "process.env.0.value: the template in this value fails:"
+FAILS = "process.env[0].value: the template in this value fails:"
 
 
 def refusal(directory: Path, *recipes: str, **values: t.Any) -> str:

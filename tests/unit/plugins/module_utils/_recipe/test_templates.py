@@ -95,7 +95,7 @@ def test_the_error_has_file_line_key_and_remedy() -> None:
     with pytest.raises(InvalidInputError) as caught:
         refuse_calls(layers([recipe]))
     said = str(caught.value)
-    assert said.startswith("train.yaml:4: env.0.value: its template calls lookup, which reads objects of the cluster")
+    assert said.startswith("train.yaml:4: env[0].value: its template calls lookup, which reads objects of the cluster")
     assert "allow_lookup: true" in said
     assert "\n" not in said
 
