@@ -33,6 +33,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from ansible import context
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shortened
+
 Result = Mapping[str, t.Any]
 
 _COLLECTION = "mlops.eks."
@@ -119,11 +121,11 @@ def step_lines(result: Result, columns: int, argv: Sequence[str] | None = None) 
     head, colon, what = str(result["msg"]).removesuffix(remedy).rstrip().partition(f": {cause['object']}")
     what = f"{cause['object']}{what}" if colon else f"{cause['object']}: {cause['reason']}: {cause['message']}"
     below = [("remedy", remedy), ("evidence", result.get("evidence")), ("continue", command(argv))]
-    above = [head, _labelled("cause", _cut(what, _LONGEST * columns))]
+    above = [head, _labelled("cause", shortened(what, _LONGEST * columns))]
     rest = [_labelled(name, str(text)) for name, text in below if text]
     room = _ROWS - sum(-(-(len(line) + 4) // columns) for line in (*above, *rest))
     log = list(cause.get("log_tail") or result.get("log_tail") or ())[-min(max(room, _LOG[0]), _LOG[1]) :]
-    shown = [_labelled("" if index else "log", _cut(line, columns - 16)) for index, line in enumerate(log)]
+    shown = [_labelled("" if index else "log", shortened(line, columns - 16)) for index, line in enumerate(log)]
     return [*above, *shown, *rest]
 
 
@@ -151,7 +153,3 @@ def _is_printed(variables: str) -> bool:
 
 def _labelled(name: str, text: str) -> str:
     return f"{name + ':' if name else '':10}{text}"
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -162,4 +162,4 @@ def test_long_lines_fit_the_rows_of_a_terminal(columns: int) -> None:
     cause = {**CAUSE, "message": "words " * 300, "log_tail": ["x" * 500] * 20}
     lines = short_failures.step_lines({**STEP, "cause": cause, "msg": "failed"}, columns, argv=["ansible-playbook"])
     assert sum(-(-(len(line) + 4) // columns) for line in lines) <= SCREEN - 4
-    assert lines[1].endswith("…")
+    assert lines[1].endswith("...")

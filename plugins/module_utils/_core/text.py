@@ -52,6 +52,11 @@ def clipped(line: bytes, width: int) -> str:
     return f"{text} ... (clipped; the archive has it whole)" if len(state) > width else text
 
 
+def shortened(text: str, length: int) -> str:
+    """Return at most `length` characters of `text`, with a mark if it is shortened."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
 def shown(value: t.Any, width: int = 60) -> str:
     """Return a value of the user for a message: on one line, at most `width` characters.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shortened
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
@@ -25,6 +26,8 @@ INSTALLED = ("running", "retrying", "ready")
 _NAMED_NODES, _NAMED_NAMESPACES = 3, 5
 _NODE_GROUP = "eks.amazonaws.com/nodegroup"
 _COLUMNS = ("release", "step", "outcome", "took", "age", "by", "run", "cause")
+# Characters of a cell of the table.
+_WIDTH = 60
 
 
 def runs(kube: Kube, *, release: str | None, all_namespaces: bool, now: float) -> list[Row]:
@@ -102,15 +105,11 @@ def _row(entry: Entry, metadata: dict[str, t.Any], now: float) -> Row:
 def table(rows: Iterable[Row], none: str = "no runs") -> list[str]:
     """Return the rows as aligned lines of text with a heading, or `none` if there are no rows."""
     cells = [[column.upper() for column in _COLUMNS]]
-    cells += [[_clip(str(row[column])) for column in _COLUMNS] for row in rows]
+    cells += [[shortened(str(row[column]), _WIDTH) for column in _COLUMNS] for row in rows]
     if len(cells) == 1:
         return [none]
     widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def run_params(params: Params) -> Params:

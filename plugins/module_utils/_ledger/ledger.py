@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import CAUSE, EARLIER_CAUSE, LEDGER_ENTRY
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AbsentError, ConflictError
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import shortened
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection, item
 from ansible_collections.mlops.eks.plugins.module_utils._plan.retry import PastAttempt
@@ -125,16 +126,14 @@ def parse(document: Document) -> dict[str, Entry]:
 
 def _text(entry: Entry) -> str:
     """Return an entry as JSON, shortened because a ConfigMap holds 1 MiB; the record on disk has all of it."""
-    cause = entry.cause if len(entry.cause) <= CAUSE else f"{entry.cause[: CAUSE - 3]}..."
-    text = json.dumps(asdict(replace(entry, cause=cause)), sort_keys=True)
-    if len(text) <= LEDGER_ENTRY:
-        return text
-    tried = tuple({**one, "message": str(one.get("message", ""))[:EARLIER_CAUSE]} for one in entry.tried)
-    text = json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
-    if len(text) <= LEDGER_ENTRY:
-        return text
-    tried = tuple({key: one[key] for key in one if key in _COUNTED} for one in tried)
-    return json.dumps(asdict(replace(entry, cause=cause, tried=tried)), sort_keys=True)
+    entry = replace(entry, cause=shortened(entry.cause, CAUSE))
+    short = tuple({**one, "message": str(one.get("message", ""))[:EARLIER_CAUSE]} for one in entry.tried)
+    shortest = tuple({key: one[key] for key in one if key in _COUNTED} for one in entry.tried)
+    for tried in (entry.tried, short, shortest):
+        text = json.dumps(asdict(replace(entry, tried=tried)), sort_keys=True)
+        if len(text) <= LEDGER_ENTRY:
+            break
+    return text
 
 
 class Ledger:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.text import clipped, plain, plain_document, shown
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import (
+    clipped,
+    plain,
+    plain_document,
+    shortened,
+    shown,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +69,8 @@ def test_what_the_user_wrote_is_quoted_on_one_short_line() -> None:
     # A secret that is cut off is not recognised any more.
     assert shown("s" * 59) == "'" + "s" * 20 + "..."
     assert shown("x" * 100, 10) == "'xxxxxx..."
+
+
+def test_shortened_text_has_a_mark_and_at_most_the_length() -> None:
+    assert shortened("x" * 10, 10) == "x" * 10
+    assert shortened("x" * 11, 10) == f"{'x' * 7}..."
