@@ -70,7 +70,14 @@ def _prepare(directory: Path, port: int, poll: float | None) -> dict[str, str]:
 
 def _measure(directory: Path, environment: dict[str, str], seconds: float) -> float:
     """Return the CPU seconds of the whole tree of one play while its step waits."""
-    variables = ["-e", f"pipeline={ROOT}/recipes/demo/digits", "-e", "patience=600", "-e", f"runs_dir={directory}/runs"]
+    variables = [
+        "-e",
+        f"pipeline={ROOT}/recipes/demo/digits",
+        "-e",
+        "api_retry_timeout=600",
+        "-e",
+        f"runs_dir={directory}/runs",
+    ]
     with (directory / "output").open("w+", encoding="utf-8") as output:
         play = subprocess.Popen(
             [*PLAYBOOK, "-i", str(directory / "inventory.yml"), *variables],

@@ -18,7 +18,7 @@ options:
   context:
     description: Context within O(kubeconfig). When omitted, its current context.
     type: str
-  patience:
+  api_retry_timeout:
     description: Seconds a request is repeated while the cluster does not answer. V(0) for no limit.
     type: float
     default: 60

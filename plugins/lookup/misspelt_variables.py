@@ -13,6 +13,7 @@ author:
 description:
   - Finds extra variables (C(-e)) that the playbooks and roles of this collection do not use, but that are similar to
     one they use. Returns a sentence with both names for each. Ansible ignores misspelt variables.
+  - Finds those whose names were changed, and names the new ones.
   - Ignores variables of the inventory, and extra variables that are not similar to any of this collection.
 options: {}
 """
@@ -47,6 +48,7 @@ PLAYBOOKS = (
     "adopt",
     "all_namespaces",
     "allow_lookup",
+    "api_retry_timeout",
     "aws_profile",
     "cluster_name",
     "config_grace",
@@ -70,7 +72,6 @@ PLAYBOOKS = (
     "max_restarts",
     "no_output_timeout",
     "only_steps",
-    "patience",
     "pending_timeout",
     "pipeline",
     "pipelines",
@@ -91,6 +92,8 @@ PLAYBOOKS = (
     "volume_grace",
     "waves",
 )
+# Earlier names of variables.
+RENAMED = {"patience": "api_retry_timeout", "pipeline_patience": "pipeline_api_retry_timeout"}
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
 # Prefixes of variables of Ansible, AWX and Tower.
 _OTHERS = ("ansible_", "awx_", "tower_")
@@ -99,11 +102,14 @@ _ALIKE = 0.8
 
 
 def misspelt(names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each unknown name that is similar to a known one."""
+    """Yield a sentence for each unknown name that is similar to a known one or was renamed."""
     unknown = sorted({name for name in names if name not in PLAYBOOKS and not name.startswith(_OTHERS)})
     # Read the roles, which is slow, only if a name is unknown.
     known = [*PLAYBOOKS, *_of_roles()] if unknown else []
     for name in unknown:
+        if name in RENAMED:
+            yield f"Extra variable {name!r} was renamed. Use {RENAMED[name]!r}."
+            continue
         meant = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
         if name not in known and meant:
             yield (

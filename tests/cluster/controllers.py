@@ -34,7 +34,7 @@ KARPENTER = {
 
 def kube_of(space: Space) -> Kube:
     """Return a client that does not retry after a refusal."""
-    return Kube(kubeconfig=space.kubeconfig, context=None, namespace=space.namespace, patience=0.0)
+    return Kube(kubeconfig=space.kubeconfig, context=None, namespace=space.namespace, api_retry_timeout=0.0)
 
 
 def service(space: Space, name: str) -> None:

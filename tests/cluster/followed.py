@@ -56,7 +56,7 @@ def follow(space: Space, workload: Json, awaited: str = "", *, waits: bool = Fal
         "kubeconfig": space.kubeconfig,
         "context": None,
         "namespace": space.namespace,
-        "patience": 60.0,
+        "api_retry_timeout": 60.0,
         "name": name,
         "kind": workload["kind"],
         "api_version": workload["apiVersion"],

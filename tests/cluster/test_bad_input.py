@@ -193,6 +193,6 @@ def test_a_cluster_that_stays_away(space: Space) -> None:
     away = _file(space, "away", yaml.safe_dump(document))
     step = {"release": "run", "chart": JOB, "values": job("echo a")}
 
-    shown = space.task("helm_step", 2, **step, kubeconfig=away, patience=1)
+    shown = space.task("helm_step", 2, **step, kubeconfig=away, api_retry_timeout=1)
 
     _said(shown, ["https://127.0.0.1:9: no answer for 1 s", "Check that it runs"])

@@ -84,7 +84,7 @@ def _follow(space: Space, workload: Json, **limits: float) -> tuple[Json, list[s
         "kubeconfig": space.kubeconfig,
         "context": None,
         "namespace": space.namespace,
-        "patience": 60.0,
+        "api_retry_timeout": 60.0,
         "name": workload["metadata"]["name"],
         "kind": "Job",
         "api_version": "batch/v1",

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLLOWING = ("helm_step", "workload_wait", "mpi_job_wait")
 # What is not set for each step, but for the controller that follows it.
 STEP_ONLY = set(limits.STEP_LIMITS)
-BY_CONTROLLER = {"heartbeat", "lock_timeout", "patience"}
+BY_CONTROLLER = {"heartbeat", "lock_timeout", "api_retry_timeout"}
 
 
 def spec(module: str) -> dict[str, t.Any]:

@@ -154,7 +154,7 @@ def test_no_secret_leaves_an_entry_point() -> None:
     ]
     assert len(lines) > 10
     assert {line: before for before, line in lines if before not in ("@redacted", "@errors_redacted")} == {}
-    cluster = [name for name in MODULES if "patience" in module(name).ARGUMENT_SPEC]
+    cluster = [name for name in MODULES if "api_retry_timeout" in module(name).ARGUMENT_SPEC]
     assert len(cluster) > 5
     assert [name for name in cluster if "redact" not in module(name).ARGUMENT_SPEC] == []
 

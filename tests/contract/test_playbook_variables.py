@@ -16,7 +16,7 @@ import pytest
 import yaml
 from jinja2 import Environment, nodes
 
-from ansible_collections.mlops.eks.plugins.lookup.misspelt_variables import PLAYBOOKS, misspelt
+from ansible_collections.mlops.eks.plugins.lookup.misspelt_variables import PLAYBOOKS, RENAMED, misspelt
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "playbooks").glob("*.yml"))
@@ -91,6 +91,12 @@ def test_every_playbook_looks_at_its_variables() -> None:
 def test_a_slip_is_found(name: str, meant: str) -> None:
     (said,) = misspelt([name, "release"])
     assert said.startswith(f"Extra variable {name!r} is not known. Did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_a_renamed_variable_is_refused_with_its_new_name(name: str) -> None:
+    assert list(misspelt([name])) == [f"Extra variable {name!r} was renamed. Use {RENAMED[name]!r}."]
+    assert RENAMED[name] in {*PLAYBOOKS, *variables_of_roles()}
 
 
 def test_what_is_somebody_elses_is_left_alone() -> None:

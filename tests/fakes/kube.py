@@ -30,7 +30,7 @@ class FakeKube(Kube):
     """
 
     def __init__(self, namespace: str = "team") -> None:
-        self.kubeconfig, self.context, self.patience, self.clock = "", None, 60.0, Clock()
+        self.kubeconfig, self.context, self.api_retry_timeout, self.clock = "", None, 60.0, Clock()
         self.namespace = namespace
         self.namespaces = {namespace}
         self.objects: dict[str, Document] = {}

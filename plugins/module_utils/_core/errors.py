@@ -11,7 +11,7 @@ EksError
 ├── CommandError           a program ran and failed; carries `command`, `rc`, `stderr`
 ├── ConflictError          another controller holds the release, or it runs another step
 ├── ClusterError           the cluster refused or could not be reached
-│   ├── UnreachableError   no answer within `patience`
+│   ├── UnreachableError   no answer within `api_retry_timeout`
 │   ├── ForbiddenError     the current identity lacks a permission
 │   └── AbsentError        a namespace or object that must exist does not
 └── AwsError               AWS refused or could not be reached; carries `code` where AWS gave one
@@ -84,7 +84,7 @@ class ClusterError(EksError):
 
 
 class UnreachableError(ClusterError):
-    """No answer within `patience`."""
+    """No answer within `api_retry_timeout`."""
 
 
 class ForbiddenError(ClusterError):

@@ -63,7 +63,7 @@ STEP_LIMITS: Mapping[str, Limit] = {
 CONTROLLER_LIMITS: Mapping[str, Limit] = {
     "heartbeat": Limit(60.0),
     "log_streams": Limit(32, least=1, whole=True),
-    "patience": Limit(60.0),
+    "api_retry_timeout": Limit(60.0),
     "lock_timeout": Limit(1.0),
 }
 ALL: Mapping[str, Limit] = {**STEP_LIMITS, **CONTROLLER_LIMITS}

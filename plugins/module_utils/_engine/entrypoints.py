@@ -73,7 +73,7 @@ def connect(params: Params, mask: Mask, notice: Say = print_nothing) -> Kube:
         kubeconfig=params["kubeconfig"],
         context=params["context"],
         namespace=params["namespace"] or "default",
-        patience=limits.unlimited(params["patience"]),
+        api_retry_timeout=limits.unlimited(params["api_retry_timeout"]),
         notice=notice,
     )
 

@@ -213,7 +213,7 @@ class Installer:
 
     def _retry_unreachable(self, act: Callable[[], None], again: Callable[[], None] | None = None) -> None:
         """Call `act`, then `again`, until the cluster answers, for as long as an API request is repeated."""
-        deadline = self.clock.now() + self.kube.patience
+        deadline = self.clock.now() + self.kube.api_retry_timeout
         for attempt in itertools.count(1):
             try:
                 act()

@@ -60,14 +60,14 @@ class BusyError(UnreachableError):
 class Kube:
     """A connection to one cluster.
 
-    `patience` is for how many seconds a request is repeated while the cluster does not answer, infinite for no limit.
+    A request is repeated for `api_retry_timeout` seconds while the cluster does not answer; infinite is no limit.
     `notice` takes lines about it.
     """
 
     kubeconfig: str
     context: str | None
     namespace: str
-    patience: float = 60.0
+    api_retry_timeout: float = 60.0
     clock: Clock = field(default_factory=Clock)
     notice: Callable[[str], None] = print_nothing
 
@@ -88,7 +88,7 @@ class Kube:
 
     @property
     def _duration(self) -> str:
-        return f"for {self.patience:g} s" if self.patience < math.inf else "until it does"
+        return f"for {self.api_retry_timeout:g} s" if self.api_retry_timeout < math.inf else "until it does"
 
     def get(self, path: str, params: Params | None = None) -> Document | None:
         """Return the object or list at `path`, or `None` when it does not exist."""
@@ -110,11 +110,11 @@ class Kube:
         """Send one request, repeated with back-off while the cluster does not answer, and return the JSON answer.
 
         Raises:
-            UnreachableError: no answer within `patience` seconds.
+            UnreachableError: no answer within `api_retry_timeout` seconds.
             ForbiddenError: 401 or 403. AbsentError: 404. ConflictError: 409. ClusterError: any other refusal.
         """
         payload = None if body is None else json.dumps(body).encode()
-        deadline = self.clock.now() + self.patience
+        deadline = self.clock.now() + self.api_retry_timeout
         for attempt in itertools.count(1):
             try:
                 return self._parsed(self._once(method, path, params, payload, content_type, accept=accept).data)
@@ -137,7 +137,7 @@ class Kube:
         if isinstance(error, ForbiddenError):
             return error
         return UnreachableError(
-            f"cluster {self.server}: no answer for {self.patience:g} s ({error}). "
+            f"cluster {self.server}: no answer for {self.api_retry_timeout:g} s ({error}). "
             "Check that it runs, the kubeconfig and the network, then run the same command again."
         )
 

@@ -16,7 +16,7 @@ CLUSTER: Spec = {
     "kubeconfig": {"type": "path"},
     "context": {"type": "str"},
     "namespace": {"type": "str", "default": "default"},
-    **options("patience"),
+    **options("api_retry_timeout"),
     "redact": {"type": "list", "elements": "str", "no_log": True},
 }
 

@@ -73,7 +73,7 @@ def test_without_the_right_to_list_other_namespaces_none_is_named(serve: Serve) 
 
 def params(kube: Kube, spec: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
     defaults = {name: option.get("default") for name, option in spec.items()}
-    return {**defaults, "kubeconfig": kube.kubeconfig, "namespace": "team", "patience": 1.0, **more}
+    return {**defaults, "kubeconfig": kube.kubeconfig, "namespace": "team", "api_retry_timeout": 1.0, **more}
 
 
 def test_an_empty_table_names_the_namespaces_with_runs(serve: Serve) -> None:

@@ -63,7 +63,9 @@ def test_the_whole_reason_is_told_of_a_cluster_with_a_long_name(
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     host = f"{'0123456789ABCDEF' * 2}.gr7.us-west-2.eks.amazonaws.com"
     (tmp_path / "kubeconfig").write_text(GOOD.replace("http://127.0.0.1:1", f"https://{host}"), encoding="utf-8")
-    kube = Kube(kubeconfig=str(tmp_path / "kubeconfig"), context=None, namespace="n", clock=FakeClock(), patience=5)
+    kube = Kube(
+        kubeconfig=str(tmp_path / "kubeconfig"), context=None, namespace="n", clock=FakeClock(), api_retry_timeout=5
+    )
     with pytest.raises(UnreachableError) as caught:
         kube.request("GET", "/x")
     assert "(Failed to resolve" in str(caught.value)
@@ -104,7 +106,7 @@ def test_a_stale_token_is_renewed_by_the_next_attempt(serve: Serve) -> None:
     assert len(server.requests) == 3
 
 
-def test_patience_ends(serve: Serve, clock: FakeClock) -> None:
+def test_a_request_is_repeated_until_the_api_retry_timeout(serve: Serve, clock: FakeClock) -> None:
     server, kube = serve(status(503))
     begun = clock.now()
     with pytest.raises(UnreachableError, match=r"no answer for 60 s \(HTTP 503\)"):

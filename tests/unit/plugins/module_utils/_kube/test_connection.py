@@ -91,7 +91,7 @@ def kubeconfig(directory: Path, cluster: dict[str, t.Any], user: dict[str, t.Any
 
 
 def ask(path: str, notice: t.Callable[[str], None] = print) -> t.Any:
-    return Kube(kubeconfig=path, context=None, namespace="n", patience=0, notice=notice).request("GET", "/x")
+    return Kube(kubeconfig=path, context=None, namespace="n", api_retry_timeout=0, notice=notice).request("GET", "/x")
 
 
 def data(path: Path) -> str:

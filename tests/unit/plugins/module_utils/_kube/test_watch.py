@@ -180,7 +180,7 @@ def test_no_refusal_ends_it(play: Play, code: int) -> None:
 def test_a_watch_goes_on_where_it_was_after_a_hiccup(play: Play, code: int) -> None:
     refuse: Answer = lambda ex: ex.reply({"message": "no"}, code)  # noqa: E731
     scene, _ = play(answers(listed(5)), [says(("ADDED", pod("a", 6))), refuse, says(("ADDED", pod("b", 8)))])
-    # Nothing is said, and nothing listed anew: that would be hard on a server that asks for patience.
+    # Nothing is printed, and nothing is listed again: that would add load to a busy server.
     assert scene.named(3) == ["SYNCED", "SEEN a", "SEEN b"]
     assert scene.listed == 1
     assert scene.asked[2]["resourceVersion"] == "6"
