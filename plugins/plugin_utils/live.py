@@ -18,12 +18,13 @@ from contextlib import contextmanager, suppress
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
-from ansible.parsing.vault import VaultHelper
+from ansible.parsing.vault import VaultHelper, VaultSecretsContext
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.arguments import plain_arguments
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import unexpected_error
 from ansible_collections.mlops.eks.plugins.plugin_utils.dead_worker import end_play_if_worker_dies
 from ansible_collections.mlops.eks.plugins.plugin_utils.unread_output import is_unread
 from ansible_collections.mlops.eks.plugins.plugin_utils.whole_lines import whole_lines
@@ -40,6 +41,8 @@ _AWX_USERS = ("awx_user_name", "tower_user_name")
 _OTHERS = frozenset({"hostvars", "vars", "groups", "ansible_facts"})
 # A shorter vaulted variable is a word or a flag, and is not masked.
 _SHORTEST = 6
+# Types of values without the tag of a vaulted string.
+_NEVER_VAULTED = frozenset({str, int, float, bool, type(None)})
 # Seconds between two checks of whether ansible-playbook still runs.
 _CHECK_INTERVAL = 0.5
 
@@ -86,6 +89,9 @@ class LiveAction(ActionBase):
                 return {**base, **self._run_here(task_vars)}
         except EksError as error:
             return {**base, "failed": True, **error.to_result()}
+        except OSError as error:
+            # The engine handles its own; this one is of the worker, such as a process that cannot be started.
+            return {**base, "failed": True, **unexpected_error(self._task.action, error).to_result()}
 
     def _is_elsewhere(self) -> bool:
         """Return whether the task runs on another machine or as another user than this process."""
@@ -111,9 +117,9 @@ class LiveAction(ActionBase):
         params = checked.validated_parameters
         if "redact" in self.SPEC:
             # A vaulted variable can be part of an argument, or of a result of an earlier task.
-            own = (value for name, value in task_vars.items() if name not in _OTHERS)
-            vaulted = (text for value in own for text in _vaulted(value) if len(text) >= _SHORTEST)
-            params["redact"] = [*(params["redact"] or ()), *_vaulted(self._task.args), *vaulted]
+            own = [value for name, value in task_vars.items() if name not in _OTHERS]
+            vaulted = (text for text in vaulted_strings(own) if len(text) >= _SHORTEST)
+            params["redact"] = [*(params["redact"] or ()), *vaulted_strings(self._task.args), *vaulted]
         context = TaskContext(
             host=str(task_vars.get("inventory_hostname", "localhost")),
             check=self._task.check_mode,
@@ -166,18 +172,25 @@ def _is_other(user: str | None) -> bool:
         return True
 
 
-def _vaulted(value: t.Any) -> Iterator[str]:
-    """Yield the vaulted strings in a task's arguments or variables, decrypted."""
-    if VaultHelper.get_ciphertext(value, with_tags=False) is not None:
-        # A string that cannot be decrypted is in no other text either.
-        with suppress(AnsibleError):
-            yield str(value)
-    elif isinstance(value, Mapping):
-        for entry in value.values():
-            yield from _vaulted(entry)
-    elif isinstance(value, (list, tuple)):
-        for entry in value:
-            yield from _vaulted(entry)
+def vaulted_strings(value: t.Any) -> Iterator[str]:
+    """Yield the vaulted strings in a task's arguments or variables, decrypted.
+
+    Each task examines the thousands of variables of its host: without a vault password, or a tag, a value costs little.
+    """
+    secrets = VaultSecretsContext.current(optional=True)
+    found = [value] if secrets and secrets.secrets else []
+    while found:
+        entry = found.pop()
+        if type(entry) in _NEVER_VAULTED:
+            continue
+        if isinstance(entry, dict):
+            found.extend(entry.values())
+        elif isinstance(entry, (list, tuple)):
+            found.extend(entry)
+        elif VaultHelper.get_ciphertext(entry, with_tags=False) is not None:
+            # A string that cannot be decrypted is in no other text either.
+            with suppress(AnsibleError):
+                yield str(entry)
 
 
 def _exit_with_parent() -> None:

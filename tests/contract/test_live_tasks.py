@@ -106,14 +106,16 @@ def test_no_error_shows_a_vaulted_variable_nor_what_is_made_of_it(play: Play, tm
 
 def test_what_cannot_be_done_is_refused_in_one_line(play: Play) -> None:
     read: Task = {READ: {"pipeline": PIPELINE}}
-    name, background, nobody = play(
+    name, background, nobody, system = play(
         {**read, "environment": {"A=B": "x"}}, {**read, "async": 60, "poll": 0},
         {**read, "become": True, "become_user": "nobody", "become_method": "ansible.builtin.su", "become_exe": "false"},
+        {READ: {"pipeline": f"/{'a' * 300}"}},
     )  # fmt: skip
     assert name["msg"].startswith("environment: variable 'A=B' cannot be set: illegal")
     assert background["msg"].startswith("mlops.eks.pipeline_info: 'async' is not supported. Remove it:")
     # Become is Ansible's to do: the engine must not run as who we are.
     assert nobody["failed"] is True
+    assert system["msg"].startswith(f"pipeline_info: /{'a' * 300}: the name is too long. Use a shorter path")
     assert "pipeline" not in nobody
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
+from ansible_collections.mlops.eks.plugins.module_utils._core.storage import unexpected_error
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain, plain_document
 
 Entry = Callable[..., dict[str, t.Any]]
@@ -40,7 +41,7 @@ def redacted(entry: Entry) -> Entry:
         how |= {"mask": mask} if takes_mask else {}
         if say := how.get("say"):
             how["say"] = lambda line: say(plain(mask.text(line)))
-        with redacting(mask):
+        with redacting(mask, entry.__name__):
             result = entry(*args, **how)
         return t.cast(dict[str, t.Any], plain_document(mask.document(result)))
 
@@ -53,23 +54,29 @@ def errors_redacted(entry: Entry) -> Entry:
     @functools.wraps(entry)
     def run(*args: t.Any, **how: t.Any) -> dict[str, t.Any]:
         params = args[0]
-        with redacting(Mask((*(params.get("redact") or ()), *secrets_in(os.environ)))):
+        with redacting(Mask((*(params.get("redact") or ()), *secrets_in(os.environ))), entry.__name__):
             return entry(*args, **how)
 
     return run
 
 
 class redacting:  # noqa: N801
-    """Mask secrets in an error that leaves the block."""
+    """Mask secrets in an error that leaves the block; an `OSError` becomes one line about entry point `name`."""
 
-    def __init__(self, mask: Mask) -> None:
-        self._mask = mask
+    def __init__(self, mask: Mask, name: str) -> None:
+        self._mask, self._name = mask, name
 
     def __enter__(self) -> None:
         """Enter the block."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Mask the error."""
+        """Mask the error.
+
+        Raises:
+            EksError: the error of the operating system that left the block.
+        """
+        if isinstance(error, OSError):
+            raise EksError(self._mask.text(str(unexpected_error(self._name, error)))) from error
         if isinstance(error, EksError):
             error.args, error.details = (self._mask.text(str(error)),), self._mask.document(error.details)
 

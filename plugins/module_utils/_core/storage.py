@@ -17,7 +17,7 @@ import typing as t
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, StorageError
 
 # What each error means, and what to do about it.
 _KNOWN: dict[int, tuple[str, str]] = {
@@ -37,6 +37,12 @@ _KNOWN: dict[int, tuple[str, str]] = {
     errno.EMFILE: ("too many open files", "Raise their limit (ulimit -n)"),
     errno.ENFILE: ("too many open files on this machine", "Raise their limit (fs.file-max)"),
 }
+# What they mean where it is not known that a file was written.
+_UNEXPECTED: dict[int, tuple[str, str]] = {
+    errno.ENOENT: ("no such file or directory", "Create it, or correct the path"),
+    errno.EACCES: ("permission denied", "Give the user of ansible-playbook this permission"),
+    errno.EPERM: ("operation not permitted", "Give the user of ansible-playbook this permission"),
+}
 _SPACE = (errno.ENOSPC, errno.EDQUOT)
 _MIB = 2**20
 T = t.TypeVar("T")
@@ -51,6 +57,15 @@ def storage_error(path: Path, error: OSError) -> StorageError:
     why, remedy = _KNOWN.get(error.errno or 0, ((error.strerror or str(error)).lower(), "Make it writable"))
     found, remedy = _space(path, why, remedy) if error.errno in _SPACE else (why, remedy)
     return StorageError(f"{path}: {found}. {remedy}.", path=str(path), why=why, found=found, remedy=remedy)
+
+
+def unexpected_error(what: str, error: OSError) -> EksError:
+    """Return an error of the operating system that nothing else handles, in `what`, as one line."""
+    why, remedy = _UNEXPECTED.get(error.errno or 0) or _KNOWN.get(error.errno or 0) or ("", "")
+    why = why or (error.strerror or str(error) or type(error).__name__).lower()
+    remedy = f"{remedy}, then run the same command again" if remedy else "Run the same command again"
+    place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    return EksError(f"{what}: {place}{why}. {remedy}.")
 
 
 def _space(path: Path, why: str, remedy: str) -> tuple[str, str]:

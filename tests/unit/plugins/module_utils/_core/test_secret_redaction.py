@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import errno
 import typing as t
 
 import pytest
 
-from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError, EksError
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import (
     errors_redacted,
@@ -44,6 +45,21 @@ def test_errors_hold_none_either() -> None:
         entry({**REDACT, "learned": "learned-1", "lines": [], "fails": 'no "named\\/secret"'}, say=print)
     assert str(caught.value) == 'helm: no "********"'
     assert caught.value.details == {"stderr": 'no "********"', "command": ["helm", "--set", "x=********"]}
+
+
+@pytest.mark.parametrize("decorate", [redacted, errors_redacted])
+def test_an_error_of_the_system_is_one_line_about_the_entry_point(
+    decorate: t.Callable[[t.Callable[[Params], Params]], t.Callable[[Params], Params]],
+) -> None:
+    def run_info(params: Params) -> Params:
+        raise PermissionError(errno.EACCES, "Permission denied", params["path"])
+
+    with pytest.raises(EksError) as caught:
+        decorate(run_info)({**REDACT, "path": "/x/named/secret"})
+    assert str(caught.value) == (
+        "run_info: /x/********: permission denied. Give the user of ansible-playbook this permission, "
+        "then run the same command again."
+    )
 
 
 def test_what_is_the_input_of_others_is_returned_as_it_is() -> None:
