@@ -43,12 +43,16 @@ tools: env ## Build helm into the cache
 	@$(BIN)/ansible localhost -c local -m mlops.eks.go_tool -a '{"name": ["helm"]}'
 
 .PHONY: test
-test: env test-up lint ## Run every test; starts and removes clusters of its own
-	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'not operators and not aws' $(TESTS)
+test: env test-up lint ## Lint, and run the tests but the slow ones; starts and removes clusters of its own
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'not operators and not aws and not slow' $(TESTS)
+
+.PHONY: test-slow
+test-slow: env test-up ## Run the slow tests: molecule scenarios, failing nodes, upgrades, teardown, fuzzing
+	@$(AND_REMOVE_THE_CLUSTER) $(PYTEST) --durations=15 -m 'slow and not operators and not aws' $(TESTS)
 
 .PHONY: unit
-unit: tools ## Run the tests that need no cluster
-	@$(BIN)/pytest -n 2 -q -m 'not cluster and not aws' tests
+unit: tools ## Run the unit tests, which need no cluster, but the slow ones
+	@$(BIN)/pytest -n 2 -q -m 'not slow' tests/unit
 
 .PHONY: test-cluster
 test-cluster: env test-up ## Run only the tests on real clusters
@@ -66,8 +70,8 @@ test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on 
 	@$(BIN)/pytest -q -n 2 --durations=15 -m aws tests/provisioning tests/stack
 
 .PHONY: test-all
-test-all: ## Run every test there is: test, test-operators, test-aws and faults; takes hours the first time
-	@for target in test test-operators test-aws faults; do $(MAKE) --no-print-directory $$target; done
+test-all: ## Run every test there is, and inject every fault; takes hours the first time
+	@for target in test test-slow test-operators test-aws faults; do $(MAKE) --no-print-directory $$target; done
 
 .PHONY: test-up
 test-up: env

@@ -24,7 +24,7 @@ from space import Space, fresh
 from ansible_collections.mlops.eks.plugins.module_utils._engine.entrypoints import workload_wait
 from ansible_collections.mlops.eks.plugins.module_utils._plan.argspec import FOLLOW
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 SLOT = "example.com/slot"
 # Seconds for what nothing could ever run, and, much longer, for all that is pending; the first test has the default.

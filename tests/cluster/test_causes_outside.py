@@ -109,6 +109,7 @@ def found(module_space: Space) -> Iterator[dict[str, Found]]:
             space.kubectl("delete", "priorityclass", one["metadata"]["name"], "--ignore-not-found")
 
 
+@pytest.mark.slow
 def test_a_policy_that_denies_the_pods_is_quoted(found: dict[str, Found]) -> None:
     denied = found["denied"]
     assert denied.told == ("failed", "AdmissionDenied", "admission")

@@ -15,7 +15,7 @@ from plays import Play
 from samples import GATE, Json, job
 from space import Space
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 _FIRST, _ALL = 100, 100000
 _FULL = "no space left on device (0.0 MiB free of 1 MiB)"

@@ -14,7 +14,7 @@ from proxy import without_rights
 from samples import JOB, SERVER, Json, gated, job, server
 from space import Space
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 _API = "rbac.authorization.k8s.io"
 _DOCUMENTED: list[Json] = list(

@@ -24,7 +24,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._local import processes,
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout
 
 # In this order, on one cluster that they kill and bring back: `make test` gives each file to one worker.
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 COMPONENTS = (
     "etcd", "containerd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "coredns", "kube-proxy",

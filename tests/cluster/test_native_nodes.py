@@ -23,7 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 from ansible_collections.mlops.eks.plugins.module_utils._local import addresses, sweep
 from ansible_collections.mlops.eks.plugins.module_utils._local.layout import Layout, Node
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 # Answers every connection with the address it came from.
 SERVER = (

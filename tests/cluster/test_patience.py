@@ -77,6 +77,7 @@ def test_a_job_that_is_evicted_once_succeeds_at_the_second_attempt(space: Space)
     assert space.releases() == []
 
 
+@pytest.mark.slow
 def test_an_evicted_pod_is_replaced_and_is_no_failed_attempt(space: Space) -> None:
     """Then the program fails by itself, which `backoff_limit: 0` does not forgive, and is to blame for it."""
     recipes = {"train": gated(), "break": gated("exit 3")}

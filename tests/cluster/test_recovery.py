@@ -141,6 +141,7 @@ def test_stop_in_check_mode_stops_nothing(space: Space) -> None:
     play.end()
 
 
+@pytest.mark.slow
 def test_an_attempt_that_timed_out_says_its_last_words_before_the_next_one_begins(space: Space) -> None:
     step: Json = {"release": "run", "chart": JOB, "values": saving(seconds=3, words=10)}
     limits: Json = {"no_output_timeout": 15, "retries": 1, "retry_on": ["any"], "retry_backoff": 1}

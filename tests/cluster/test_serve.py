@@ -87,6 +87,7 @@ def test_an_upgrade_that_was_interrupted_is_rolled_back_and_done_again(space: Sp
     assert list(_statuses(space).values())[-1] == "deployed"
 
 
+@pytest.mark.slow
 def test_a_client_loses_nothing_by_an_upgrade_that_fails_and_one_that_succeeds(space: Space) -> None:
     first = server("first", replicas=2, drain=8)
     space.play("serve", pipeline=_pipeline(space, first))
@@ -114,6 +115,7 @@ def test_a_client_loses_nothing_by_an_upgrade_that_fails_and_one_that_succeeds(s
     assert space.ledger()["serve"]["outcome"] == "ready"
 
 
+@pytest.mark.slow
 def test_an_upgrade_that_does_not_become_ready_in_time_is_rolled_back_with_the_way_out(space: Space) -> None:
     """No surge pod fits: it waits beside what serves until `ready_timeout`, and is taken back."""
     space.play("serve", pipeline=_pipeline(space, server("first")))
@@ -128,6 +130,7 @@ def test_an_upgrade_that_does_not_become_ready_in_time_is_rolled_back_with_the_w
     _answers(space, "first")
 
 
+@pytest.mark.slow
 def test_an_upgrade_whose_controller_was_killed_is_rolled_back_by_the_next(space: Space) -> None:
     space.play("serve", pipeline=_pipeline(space, server("first")))
     pipeline = _pipeline(space, server("never", image=ABSENT))
@@ -144,6 +147,7 @@ def test_an_upgrade_whose_controller_was_killed_is_rolled_back_by_the_next(space
     assert space.ledger()["serve"]["outcome"] == "ready"
 
 
+@pytest.mark.slow
 def test_a_server_that_is_found_broken_is_not_uninstalled(space: Space) -> None:
     pipeline = _pipeline(space, server("first"))
     space.play("serve", pipeline=pipeline)

@@ -31,6 +31,7 @@ def registry(tmp_path: Path) -> Iterator[Registry]:
     found.close()
 
 
+@pytest.mark.slow
 def test_charts_from_elsewhere(space: Space, tmp_path: Path, repository: HelmRepository, registry: Registry) -> None:
     tree = GitTree(tmp_path / "trees" / "charts")
     app = tree.directory / "charts" / "app"

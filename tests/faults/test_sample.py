@@ -14,7 +14,7 @@ import stops
 from fault import Result, Setting
 from interrupt import interrupt
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from samples import gated
 from space import Space, fresh
 
 # All of a cluster is emptied, so it is one that no other test uses at the same time.
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 CONFIRMED = ("-e", "confirm_destroy=demo", "-e", "teardown_settle=0")
 

@@ -16,6 +16,8 @@ from stacks import Stack
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Iterator[Path]:

@@ -7,6 +7,8 @@ import re
 import pytest
 from terraform_program import ROOT, Terraform
 
+pytestmark = pytest.mark.slow
+
 DIRECTORIES = sorted(
     str(path.parent.relative_to(ROOT / "terraform")) for path in (ROOT / "terraform").glob("*/*/main.tf")
 )

@@ -15,6 +15,8 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[4]
 # Name, region, tags.
 CLUSTERS = [

@@ -12,6 +12,8 @@ from fakes.aws.server import AwsServer
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.checks_quotas import listed
 
+pytestmark = pytest.mark.slow
+
 Look = Callable[..., dict[str, tuple[str, str]]]
 Client = Callable[..., t.Any]
 VCPUS = "quota of P vCPUs on demand"

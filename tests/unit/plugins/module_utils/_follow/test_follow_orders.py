@@ -17,6 +17,8 @@ from fakes.replay import NAMES, SHORT, News, Recording, drive, last, load, ticks
 from ansible_collections.mlops.eks.plugins.module_utils._follow.outcome import settle
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 8
 # What may come instead, as recording, outcome and reason, and why that is right.
 ALLOWED: dict[tuple[str, str, str], str] = {

@@ -24,6 +24,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, load, parse
 
+pytestmark = pytest.mark.slow
+
 RECIPES = Path(__file__).resolve().parents[5] / "recipes"
 SECONDS, MEBIBYTES = 5.0, 100
 PART = 1000
