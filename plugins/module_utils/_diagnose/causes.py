@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import asdict, dataclass, replace
 
-from ansible_collections.mlops.eks.plugins.module_utils._core import limits
+from ansible_collections.mlops.eks.plugins.module_utils._core import limits, step_record
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import reasons
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.reasons import Category
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
@@ -17,16 +17,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Contai
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(step_record.Cause):
     """What went wrong with which object, and the remedy. The evidence fills in `log_tail`."""
-
-    reason: str
-    object: str
-    message: str
-    remedy: str
-    container: str = ""
-    role: str = ""
-    log_tail: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, reason: str, subject: str, message: str, *, container: str = "") -> Cause:

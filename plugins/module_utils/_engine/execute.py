@@ -367,8 +367,7 @@ class Attempt:
     def _prepare(self) -> None:
         """Write the plan and the first record, before anything is installed."""
         evidence.write_plan(self.task, self.plan)
-        queued = {"name": "queued", "started": iso(self.journal.started), "finished": None}
-        self.journal.write(reattached=self.decision.action == "attach", phases=[queued])
+        self.journal.begin(reattached=self.decision.action == "attach")
 
     def follow(self) -> State:
         """Follow the workload to its end, and record it before anything is removed."""

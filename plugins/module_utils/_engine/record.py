@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The step record `step.json`: who writes it, its fields, and the task result that is made of it.
+"""The step record `step.json`: who writes it, and the task result that is made of it.
 
-It is rewritten at every phase change, so that it is up to date when a run is interrupted. The report reads it;
-docs/evidence.md shows its schema.
+It is rewritten at every phase change, so that it is up to date when a run is interrupted. `_core/step_record.py`
+has its schema.
 """
 
 from __future__ import annotations
@@ -13,25 +13,30 @@ import contextlib
 import socket
 import typing as t
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, from_iso, iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import (
+    Container,
+    Phase,
+    Pod,
+    Resource,
+    StepRecord,
+)
 from ansible_collections.mlops.eks.plugins.module_utils._core.storage import REPEAT, RETRY
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.causes import Cause
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import State
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
-from ansible_collections.mlops.eks.plugins.module_utils._kube.pods import Container
 from ansible_collections.mlops.eks.plugins.module_utils._logs.sinks import LogFile
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 
 Record = dict[str, t.Any]
-SCHEMA = 1
 # Fields of the record that a task returns to Ansible.
 _RETURNED = (
     *("outcome", "cause", "identity", "run_id", "workload", "phases"),
@@ -54,6 +59,11 @@ class Journal:
     started: float
     fields: Record = field(default_factory=dict)
 
+    def begin(self, *, reattached: bool) -> None:
+        """Write the record of an attempt, before anything is installed; errors as `write`."""
+        queued = Phase(name="queued", started=iso(self.started), finished=None)
+        self.write(reattached=reattached, phases=[asdict(queued)])
+
     def write(self, **changes: t.Any) -> Record:
         """Merge `changes` into the record and store it.
 
@@ -75,39 +85,22 @@ class Journal:
     def _initial(self) -> Record:
         """Return the record of a step that has not started."""
         task = self.task
-        return {
-            "schema": SCHEMA,
-            "run_id": task.run_id,
-            "cluster": task.cluster,
-            "namespace": task.namespace,
-            "release": task.release,
-            "helm_release": task.helm_release,
-            "pipeline": task.pipeline,
-            "step": task.step,
-            "index": task.index,
-            "total": task.total,
-            "chart": task.chart,
-            "chart_version": "",
-            "chart_source": None,
-            "recipes": list(task.recipes),
-            "identity": "",
-            "outcome": "running",
-            "cause": None,
-            "workload": None,
-            "controller": socket.gethostname(),
-            "attempt": 1,
-            "attempts": [],
-            "reattached": False,
-            "started": iso(self.started),
-            "finished": None,
-            "phases": [],
-            "progress": None,
-            "restarts": 0,
-            "pods": [],
-            "resources": {},
-            "log_tail": [],
-            "warnings": [],
-        }
+        record = StepRecord(
+            run_id=task.run_id,
+            cluster=task.cluster,
+            namespace=task.namespace,
+            release=task.release,
+            helm_release=task.helm_release,
+            pipeline=task.pipeline,
+            step=task.step,
+            index=task.index,
+            total=task.total,
+            chart=task.chart,
+            recipes=list(task.recipes),
+            controller=socket.gethostname(),
+            started=iso(self.started),
+        )
+        return asdict(record)
 
     @property
     def file(self) -> Path:
@@ -167,7 +160,7 @@ def phases(state: State, finished: float | None) -> list[Record]:
     entered = sorted(state.phases.items(), key=lambda entry: entry[1])
     ends = [at for _, at in entered[1:]] + [finished]
     return [
-        {"name": name, "started": iso(at), "finished": None if end is None else iso(max(at, end))}
+        asdict(Phase(name=name, started=iso(at), finished=None if end is None else iso(max(at, end))))
         for (name, at), end in zip(entered, ends, strict=True)
     ]
 
@@ -179,66 +172,65 @@ def course(state: State) -> Record:
 
 def pods(state: State, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> list[Record]:
     """Return every pod ever seen, with its containers and their log files."""
-    return [_pod(pod, kind, logs) for _, pod in sorted(state.pods.items())]
+    return [asdict(_pod(pod, kind, logs)) for _, pod in sorted(state.pods.items())]
 
 
-def _pod(pod: Document, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> Record:
+def _pod(pod: Document, kind: Kind, logs: Mapping[tuple[str, str], LogFile]) -> Pod[str]:
     name = pod_view.name(pod)
     found = list(pod_view.containers(pod))
-    return {
-        "name": name,
-        "role": kind.role(pod),
-        "node": pod_view.node(pod),
-        "phase": pod_view.phase(pod),
-        "created": pod["metadata"].get("creationTimestamp"),
-        "started": (pod.get("status") or {}).get("startTime"),
-        "finished": _finished(found),
-        "requests": pod_view.requests(pod),
-        "containers": [_container(container, logs.get((name, container.name))) for container in found],
-    }
+    return Pod(
+        name=name,
+        role=kind.role(pod),
+        node=pod_view.node(pod),
+        phase=pod_view.phase(pod),
+        created=pod["metadata"].get("creationTimestamp"),
+        started=(pod.get("status") or {}).get("startTime"),
+        finished=_finished(found),
+        requests=pod_view.requests(pod),
+        containers=[_container(container, logs.get((name, container.name))) for container in found],
+    )
 
 
-def _container(container: Container, log: LogFile | None) -> Record:
-    return {
-        "name": container.name,
-        "image": container.image,
-        "state": container.state,
-        "reason": container.reason,
-        "exit_code": container.exit_code,
-        "restarts": container.restarts,
-        "started": container.started or container.ended.get("startedAt"),
-        "finished": container.finished,
-        "log": log.file if log else None,
-        "log_lines": log.lines if log else 0,
-        "log_bytes": log.bytes if log else 0,
-        "log_gap": log.gap if log else "",
-    }
+def _container(container: pod_view.Container, log: LogFile | None) -> Container[str]:
+    return Container(
+        name=container.name,
+        image=container.image,
+        state=container.state,
+        reason=container.reason,
+        exit_code=container.exit_code,
+        restarts=container.restarts,
+        started=container.started or container.ended.get("startedAt"),
+        finished=container.finished,
+        log=log.file if log else None,
+        log_lines=log.lines if log else 0,
+        log_bytes=log.bytes if log else 0,
+        log_gap=log.gap if log else "",
+    )
 
 
-def _finished(containers: list[Container]) -> str | None:
+def _finished(containers: list[pod_view.Container]) -> str | None:
     ends = [container.finished for container in containers if container.finished]
     return max(ends) if ends and len(ends) == len(containers) else None
 
 
 def resources(records: list[Record], finished: float) -> dict[str, dict[str, float]]:
     """Return what the pods requested: `{resource: {requested: at the peak, seconds: request x seconds held}}`."""
-    total: dict[str, dict[str, float]] = {}
+    seconds: dict[str, float] = {}
     steps: list[tuple[float, str, float]] = []
     for pod in records:
         if not pod["started"]:
             continue
         begun, ended = from_iso(pod["started"]), from_iso(pod["finished"]) if pod["finished"] else finished
         for resource, amount in pod["requests"].items():
-            row = total.setdefault(resource, {"requested": 0.0, "seconds": 0.0})
-            row["seconds"] = round(row["seconds"] + amount * max(0.0, ended - begun), 3)
+            seconds[resource] = round(seconds.get(resource, 0.0) + amount * max(0.0, ended - begun), 3)
             # Times are in whole seconds: a pod that ended in its first second is counted too.
             steps += [(begun, resource, amount), (max(begun + 0.001, ended), resource, -amount)]
-    held = dict.fromkeys(total, 0.0)
+    held, peak = dict.fromkeys(seconds, 0.0), dict.fromkeys(seconds, 0.0)
     # Ends before starts at the same second: a second attempt follows the first.
     for _, resource, amount in sorted(steps, key=lambda step: (step[0], step[2])):
         held[resource] += amount
-        total[resource]["requested"] = max(total[resource]["requested"], round(held[resource], 9))
-    return total
+        peak[resource] = max(peak[resource], round(held[resource], 9))
+    return {name: asdict(Resource(requested=peak[name], seconds=seconds[name])) for name in seconds}
 
 
 def cause(found: Cause | None) -> Record | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import typing as t
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import StorageError
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import Workload
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose import events
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.launchers import with_rank
 from ansible_collections.mlops.eks.plugins.module_utils._engine import evidence, record
@@ -140,7 +141,7 @@ class Session:
         return {
             "outcome": ending.outcome,
             "cause": record.cause(ending.cause),
-            "workload": {"api_version": ref.api_version, "kind": ref.kind, "name": ref.name},
+            "workload": asdict(Workload(api_version=ref.api_version, kind=ref.kind, name=ref.name)),
             "phases": record.phases(state, finished),
             **record.course(state),
             "pods": pods,

@@ -9,8 +9,9 @@ import math
 import re
 import typing as t
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import step_record
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import SAMPLES
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human, iso
 
@@ -76,7 +77,8 @@ class Progress:
     def to_record(self) -> dict[str, t.Any]:
         """Return plain data: `rate` per second, `at` the time of the last report."""
         rate = None if self.rate is None else round(self.rate, 6)
-        return {"done": self.done, "total": self.total, "rate": rate, "at": iso(self.samples[-1].at)}
+        at = iso(self.samples[-1].at)
+        return asdict(step_record.Progress(done=self.done, total=self.total, rate=rate, at=at))
 
 
 def read(before: Progress | None, pattern: re.Pattern[str], lines: Iterable[tuple[float, str]]) -> Progress | None:

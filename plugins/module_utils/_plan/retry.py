@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import typing as t
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
+from ansible_collections.mlops.eks.plugins.module_utils._core import step_record
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso
 from ansible_collections.mlops.eks.plugins.module_utils._core.limits import STEP_LIMITS
 from ansible_collections.mlops.eks.plugins.module_utils._follow.state import Ending
@@ -18,7 +19,7 @@ LONGEST = 600.0
 # More doublings would only overflow: every back-off has reached `LONGEST` by then.
 _MOST_DOUBLINGS = 30
 # Categories of causes that can end an attempt before one of its pods has a node.
-_BEFORE_NODE = ("scheduling", "quota", "admission", "validation", "timeout", "interrupted", "workload", None)
+_BEFORE_NODE = ("scheduling", "quota", "admission", "validation", "timeout", "interrupted", "workload", "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,26 +32,17 @@ class Retry:
 
 
 PastAttempt = Mapping[str, t.Any]
-"""An attempt that has ended, as in ledger and record: `attempt`, `run_id`, `started`, `finished`, `outcome`, and the
-`reason`, `category`, `object` and `message` of its cause."""
+"""An attempt that has ended, as in ledger and record: the fields of `step_record.PastAttempt`."""
 
 
 def past_attempt(ending: Ending, *, attempt: int, run_id: str, started: str, finished: str) -> PastAttempt:
     """Return the record of an attempt that has ended."""
-    cause = ending.cause
-    about = (
-        {}
-        if cause is None
-        else {"reason": cause.reason, "category": cause.category, "object": cause.object, "message": cause.message}
+    past = step_record.PastAttempt(
+        attempt=attempt, run_id=run_id, started=started, finished=finished, outcome=ending.outcome
     )
-    return {
-        "attempt": attempt,
-        "run_id": run_id,
-        "started": started,
-        "finished": finished,
-        "outcome": ending.outcome,
-        **about,
-    }
+    if (cause := ending.cause) is not None:
+        past = replace(past, reason=cause.reason, category=cause.category, object=cause.object, message=cause.message)
+    return asdict(past)
 
 
 def total_seconds(earlier: Sequence[PastAttempt]) -> float:
@@ -60,7 +52,7 @@ def total_seconds(earlier: Sequence[PastAttempt]) -> float:
 
 def had_node(earlier: Sequence[PastAttempt]) -> bool:
     """Return whether pods of an attempt were scheduled: then the cluster has, or had, nodes that fit."""
-    return any(one.get("category") not in _BEFORE_NODE for one in earlier)
+    return any(one.get("category", "") not in _BEFORE_NODE for one in earlier)
 
 
 def retry_delay(policy: Retry, ending: Ending, *, attempt: int, left: float) -> float | None:

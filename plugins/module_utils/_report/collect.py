@@ -16,10 +16,10 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import RECORD, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SCHEMA
 from ansible_collections.mlops.eks.plugins.module_utils._report import parse
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
 
-SCHEMA = 1
 _STEP_DIRECTORY = re.compile(r"(\d{2,})-(.+)")
 _MOST_RUNS = 8
 

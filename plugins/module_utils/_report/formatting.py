@@ -11,11 +11,10 @@ import typing as t
 from collections import Counter
 from datetime import datetime
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
     GOOD,
-    SEVERITY,
     Cluster,
-    Container,
     Pod,
     Progress,
     Run,
@@ -131,9 +130,8 @@ def device(resource: str) -> str:
     return name.upper() if len(name) <= 3 else name.capitalize()
 
 
-def exit_code(container: Container) -> str:
+def exit_code(code: int | None) -> str:
     """Return an exit code with its signal: `exit 137 (SIGKILL)`."""
-    code = container.exit_code
     if code is None:
         return ""
     names = {one.value: one.name for one in signal.Signals}

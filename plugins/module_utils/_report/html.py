@@ -13,8 +13,9 @@ import typing as t
 from urllib.parse import quote
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jinja2
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report import formatting, timeline
-from ansible_collections.mlops.eks.plugins.module_utils._report.model import GOOD, SEVERITY, Cluster, Run, Step
+from ansible_collections.mlops.eks.plugins.module_utils._report.model import GOOD, Cluster, Run, Step
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import clean, moment
 from ansible_collections.mlops.eks.plugins.module_utils._report.style import SCRIPT, STYLE
 from ansible_collections.mlops.eks.plugins.module_utils._report.templates import PAGE

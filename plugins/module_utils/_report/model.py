@@ -1,12 +1,9 @@
 # Copyright (c) 2026 mlops.eks contributors
 # SPDX-License-Identifier: BSD-2-Clause
 
-"""The report's data: immutable records, most of whose fields have the names of the keys of `step.json`.
+"""The report's data: the runs, clusters and steps of which `step.json` has the records.
 
-Run ── Cluster ── Step ─┬─ Phase
-                        ├─ Pod ── Container
-                        ├─ Resource
-                        └─ Cause
+Run ── Cluster ── Step ── StepRecord
 
 Times are in UTC, durations in seconds; text has no control characters and no colour codes.
 """
@@ -16,68 +13,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-SEVERITY = ("skipped", "succeeded", "ready", "running", "cancelled", "lost", "timed_out", "failed")
-"""Every outcome, from the best to the worst. A record that ends with `running` has no recorded end."""
+from ansible_collections.mlops.eks.plugins.module_utils._core import step_record
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SEVERITY
 
 GOOD = frozenset({"skipped", "succeeded", "ready"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Phase:
-    """A part of a step: queued, pulling, running or finishing."""
-
-    name: str
-    started: datetime
-    finished: datetime | None
+Container = step_record.Container[datetime]
+Phase = step_record.Phase[datetime]
+Pod = step_record.Pod[datetime]
+Progress = step_record.Progress[datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Container:
-    """A container as last observed; `log` is an existing file, relative to the run directory."""
-
-    name: str
-    image: str
-    state: str
-    reason: str
-    exit_code: int | None
-    restarts: int
-    log: str | None
-    log_lines: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pod:
-    """A pod as last observed; `requests` maps resource names to cores, bytes or counts."""
-
-    name: str
-    role: str
-    node: str
-    phase: str
-    started: datetime | None
-    finished: datetime | None
-    requests: dict[str, float]
-    containers: tuple[Container, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(step_record.Cause):
     """Why a step did not succeed; `log` is the complete log of the failing container, if it was archived."""
 
-    reason: str
-    object: str
-    container: str
-    message: str
-    remedy: str
-    log_tail: tuple[str, ...]
     log: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resource:
-    """Requested cores, bytes or counts at the peak, and the request multiplied by seconds."""
-
-    requested: float
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,61 +41,25 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class Attempt(step_record.PastAttempt[datetime]):
     """An earlier attempt of a step; `evidence` is its directory, relative to the run directory, if this run made it."""
 
-    number: int
-    outcome: str
-    started: datetime | None
-    finished: datetime | None
-    reason: str
-    object: str
-    message: str
-    run: str
     evidence: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
-    """The progress that the program reported last; `total` is 0 if it reported none."""
+class Step(step_record.StepRecord[datetime]):
+    """One step on one cluster. The logs of its containers are relative to the run directory."""
 
-    done: float
-    total: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One step on one cluster."""
-
-    name: str
-    index: int
-    total: int
-    outcome: str
-    namespace: str
-    release: str
-    pipeline: str
-    chart: str
-    chart_version: str
-    recipes: tuple[str, ...]
-    identity: str
-    workload: str
-    controller: str
-    attempt: int
-    attempts: tuple[Attempt, ...]
-    restarts: int
-    progress: Progress | None
-    reattached: bool
-    started: datetime | None
-    finished: datetime | None
     skipped_because: str
     skipped_report: str | None
+    attempts: tuple[Attempt, ...]
     cause: Cause | None
-    phases: tuple[Phase, ...]
-    pods: tuple[Pod, ...]
-    resources: dict[str, Resource]
-    log_tail: tuple[str, ...]
-    warnings: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+
+    @property
+    def name(self) -> str:
+        return self.step
 
     @property
     def moments(self) -> tuple[datetime, ...]:

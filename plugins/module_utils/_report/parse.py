@@ -3,8 +3,8 @@
 
 """Turn one step record (`step.json`) into a `Step`. Pure; tolerates any content of the record.
 
-A field of `model` has the name of its key in the record, and the type of the field decides how the key is read. The
-code here reads only the fields for which that is not so.
+The type of a field in `_core/step_record.py` decides how its key is read. The code here reads only the fields for which
+that is not so.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import PHASES, SEVERITY, Resource, Workload
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import plain
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
-    SEVERITY,
     Attempt,
     Cause,
     Container,
@@ -26,14 +26,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._report.model import (
     Phase,
     Pod,
     Progress,
-    Resource,
     Step,
 )
 
 Record = Mapping[str, t.Any]
 _T = t.TypeVar("_T")
 
-PHASES = ("queued", "pulling", "running", "finishing")
 TAIL_LINES = 40
 LINE_LENGTH = 2000
 
@@ -82,16 +80,22 @@ def _texts(value: object) -> tuple[str, ...]:
 
 _READERS: Mapping[object, Callable[[t.Any], t.Any]] = {
     "str": clean,
+    "str | None": lambda value: clean(value) or None,
+    "bool": lambda value: value is True,
     "int": lambda value: int(number(value)),
+    "int | None": lambda value: value if isinstance(value, int) and not isinstance(value, bool) else None,
     "float": number,
-    "datetime | None": moment,
-    "tuple[str, ...]": _texts,
+    "float | None": lambda value: None if value is None else number(value),
+    "Time | None": moment,
+    "Sequence[str]": _texts,
+    "Mapping[str, float]": lambda value: {clean(name): number(amount) for name, amount in _dict(value).items()},
+    "Mapping[str, str] | None": lambda value: {clean(name): clean(text) for name, text in _dict(value).items()} or None,
 }
 
 
 def _read(kind: type[_T], record: Record, **special: t.Any) -> _T:
     """Return a `kind` with the fields in `special`, and each other field read by its type."""
-    plain_fields = (field for field in fields(t.cast(t.Any, kind)) if field.name not in special)
+    plain_fields = (field for field in fields(t.cast(t.Any, t.get_origin(kind) or kind)) if field.name not in special)
     return kind(**special, **{field.name: _READERS[field.type](record.get(field.name)) for field in plain_fields})
 
 
@@ -104,17 +108,15 @@ def step(record: Record, *, directory: str, files: Collection[str], runs: Collec
         files: the paths of the files in that directory.
         runs: the ids of the other runs that have a report.
     """
-    workload, pods = _dict(record.get("workload")), _pods(record, directory, files)
+    workload, pods = _read(Workload, _dict(record.get("workload"))), _pods(record, directory, files)
     return _read(
         Step,
         record,
-        name=clean(record.get("step")),
         outcome=_outcome(record, "running"),
-        workload="/".join(filter(None, (clean(workload.get(key)) for key in ("kind", "name")))),
+        workload=workload if str(workload) else None,
         attempt=int(number(record.get("attempt"), 1)),
         attempts=tuple(_attempt(_dict(one), directory, files) for one in _list(record.get("attempts"))),
         progress=_read(Progress, progress) if (progress := _dict(record.get("progress"))) else None,
-        reattached=record.get("reattached") is True,
         skipped_report=_earlier_report(clean(record.get("skipped_because")), runs),
         cause=_cause(_dict(record.get("cause")), pods),
         phases=_phases(record),
@@ -130,14 +132,11 @@ def _outcome(record: Record, default: str) -> str:
 
 
 def _attempt(record: Record, directory: str, files: Collection[str]) -> Attempt:
-    ordinal = int(number(record.get("attempt")))
-    place = f"attempt-{ordinal}/"
+    place = f"attempt-{int(number(record.get('attempt')))}/"
     return _read(
         Attempt,
         record,
-        number=ordinal,
         outcome=_outcome(record, "failed"),
-        run=clean(record.get("run_id")),
         evidence=f"{directory}/{place}" if any(name.startswith(place) for name in files) else None,
     )
 
@@ -173,7 +172,6 @@ def _pods(record: Record, directory: str, files: Collection[str]) -> tuple[Pod, 
         _read(
             Pod,
             pod,
-            requests={clean(name): number(amount) for name, amount in _dict(pod.get("requests")).items()},
             containers=tuple(
                 _container(item, directory, files) for item in map(_dict, _list(pod.get("containers"))) if item
             ),
@@ -184,14 +182,8 @@ def _pods(record: Record, directory: str, files: Collection[str]) -> tuple[Pod, 
 
 
 def _container(record: Record, directory: str, files: Collection[str]) -> Container:
-    code, lines, log = record.get("exit_code"), record.get("log_lines"), record.get("log")
-    return _read(
-        Container,
-        record,
-        exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        log=f"{directory}/{log}" if isinstance(log, str) and log in files else None,
-        log_lines=int(number(lines)) if lines is not None else None,
-    )
+    log = record.get("log")
+    return _read(Container, record, log=f"{directory}/{log}" if isinstance(log, str) and log in files else None)
 
 
 def _resources(record: Record) -> dict[str, Resource]:

@@ -208,8 +208,8 @@ _STEPS = r"""
   <tbody>
     {% for one in step.attempts %}
     <tr>
-      <th scope="row">{% if one.evidence %}<a href="{{ link(one.evidence) }}">{{ one.number }}</a>
-        {%- else %}{{ one.number }}<small>{{ one.run }}</small>{% endif %}</th>
+      <th scope="row">{% if one.evidence %}<a href="{{ link(one.evidence) }}">{{ one.attempt }}</a>
+        {%- else %}{{ one.attempt }}<small>{{ one.run_id }}</small>{% endif %}</th>
       <td data-label="Outcome">{{ outcome(one.outcome) }}</td>
       <td class="full" data-label="Cause">{{ [one.object, one.reason, one.message] | select | join(': ') or '–' }}</td>
       <td data-label="Started">{{ when(one.started) }}</td>
@@ -242,7 +242,8 @@ _STEPS = r"""
 
 {% macro container(one) -%}
 <span title="{{ one.image }}">{{ one.name }}</span>: {{ [one.state, one.reason] | select | join(', ') }},
-{% if one.exit_code is not none %}<span class="{{ 'bad' if one.exit_code }}">{{ exit_code(one) }}</span>, {% endif %}
+{% if one.exit_code is not none %}
+<span class="{{ 'bad' if one.exit_code }}">{{ exit_code(one.exit_code) }}</span>, {% endif %}
 {{ count(one.restarts, 'restart') }}
 {%- if one.log %}, <a href="{{ link(one.log) }}">log</a>
 {%+ if one.log_lines is not none %}<span class="soft">{{ count(one.log_lines, 'line') }}</span>{% endif %}

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect, run_directory
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
-from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY, Cluster, Run
+from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run
 from ansible_collections.mlops.eks.plugins.module_utils._report.parse import clean, moment, number, step, tail
 
 Put = Callable[..., Path]
@@ -107,7 +108,7 @@ def test_earlier_attempts_are_linked_where_their_evidence_is(put: Put) -> None:
     (runs / "r/local/01-x/attempt-2/step.json").write_text("{}")
     run = collect(runs / "r").run
     step_ = run.clusters[0].steps[0]
-    assert [(found.number, found.evidence) for found in step_.attempts] == [(1, None), (2, "local/01-x/attempt-2/")]
+    assert [(found.attempt, found.evidence) for found in step_.attempts] == [(1, None), (2, "local/01-x/attempt-2/")]
     page = render(run)
     assert '<a href="local/01-x/attempt-2/">2</a>' in page
     for words in ("Pod/x: NodeLost: m.", "earlier", "42\u2009% (420 of 1\u2009000)", "<dt>Restarts</dt><dd>2</dd>"):

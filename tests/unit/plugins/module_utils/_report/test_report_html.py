@@ -10,10 +10,10 @@ import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import MissingToolError
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import Library
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report import html
 from ansible_collections.mlops.eks.plugins.module_utils._report.collect import collect
 from ansible_collections.mlops.eks.plugins.module_utils._report.html import render
-from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report.style import STYLE
 
 Put = Callable[..., Path]

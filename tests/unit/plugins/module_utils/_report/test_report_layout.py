@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import PHASES
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
-from ansible_collections.mlops.eks.plugins.module_utils._report.parse import PHASES, step
+from ansible_collections.mlops.eks.plugins.module_utils._report.parse import step
 from ansible_collections.mlops.eks.plugins.module_utils._report.timeline import (
     INTERVALS,
     MOST_TICKS,

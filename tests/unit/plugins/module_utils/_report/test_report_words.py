@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import PHASES, SEVERITY
 from ansible_collections.mlops.eks.plugins.module_utils._report import formatting
-from ansible_collections.mlops.eks.plugins.module_utils._report.model import SEVERITY, Cluster, Container, Run, worst
-from ansible_collections.mlops.eks.plugins.module_utils._report.parse import PHASES, step
+from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, worst
+from ansible_collections.mlops.eks.plugins.module_utils._report.parse import step
 
 GIB = 2**30
 
@@ -93,10 +94,7 @@ def test_what_was_requested_is_short(resource: str, number: float, said: str) ->
     ],
 )
 def test_exit_codes_name_the_signal(code: int | None, said: str) -> None:
-    container = Container(
-        name="c", image="", state="terminated", reason="", exit_code=code, restarts=0, log=None, log_lines=None
-    )
-    assert formatting.exit_code(container) == said
+    assert formatting.exit_code(code) == said
 
 
 @pytest.mark.parametrize(
