@@ -131,7 +131,7 @@ def _no_room(setting: Setting) -> Result:
 
 
 # Nobody waits for a worker of this PyTorchJob: it must last until Kubernetes has given the lost one up.
-_TRAININGS = {training.name: training for training in (MPI, pytorch(pause=0.8))}
+_TRAININGS = {training.name: training for training in (MPI, pytorch(pause=1.4))}
 
 
 def faults() -> list[Fault]:

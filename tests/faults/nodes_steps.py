@@ -31,7 +31,7 @@ class Training:
 
     def start(self, space: Space, **waits: t.Any) -> Play:
         """Start the play that runs it."""
-        step = {"name": "train", "chart": self.chart, "recipe": "train.yaml", "timeout": 240, **waits}
+        step = {"name": "train", "chart": self.chart, "recipe": "train.yaml", "timeout": 600, **waits}
         return space.start("train", pipeline=space.pipeline_of("run", [step], {"train": self.recipe}))
 
 
