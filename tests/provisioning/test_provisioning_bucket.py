@@ -23,4 +23,4 @@ def test_the_bucket_of_another_account_is_used_and_left_as_it_is(small: Site) ->
     # Of a bucket that is taken for missing there would be nothing to destroy.
     said = words(small.fail("teardown.yml", "-e", "confirm_destroy=dmo"))
     assert "this would remove cluster demo in us-west-2 for good: 1 to destroy." in said
-    assert "add: -e confirm_destroy=demo; now it says dmo" in said
+    assert "add: -e confirm_destroy=demo (now: dmo)" in said

@@ -43,15 +43,15 @@ def test_every_type_is_imported_by_its_name_and_then_as_it_shall_be(site: Site) 
     by_hand(site, "apply", "-input=false", "imports.tfplan")
     file.unlink()
 
-    _is_taken_over(site, {entry["address"] for entry in lost.values() if entry["type"] in COMPOSED})
+    _is_imported(site, {entry["address"] for entry in lost.values() if entry["type"] in COMPOSED})
 
 
-def _is_taken_over(site: Site, composed: set[str]) -> None:
+def _is_imported(site: Site, composed: set[str]) -> None:
     """Lose what is imported by attributes, and of one what the attributes are of."""
     tables = {address for address in in_state(site) if ".aws_route_table.public" in address}
     lose(site, composed | tables)
     said = site.succeed("cluster.yml", timeout=1800)
-    assert set(re.findall(r"taking over (\S+) \(", said)) == composed | tables
+    assert set(re.findall(r"importing (\S+) \(", said)) == composed | tables
     assert "to create" not in said
     assert recap(site.succeed("cluster.yml")) == {"demo": 0}
 
@@ -62,7 +62,7 @@ def test_what_is_in_no_state_is_destroyed_too(site: Site) -> None:
     lost = {address for address in in_state(site) if ".aws_route" in address or ".aws_eks_pod_identity" in address}
     lose(site, lost)
     said = site.succeed("teardown.yml", *CONFIRMED)
-    assert set(re.findall(r"taking over (\S+) \(", said)) == lost
+    assert set(re.findall(r"importing (\S+) \(", said)) == lost
     assert lost <= set(re.findall(r"destroyed (\S+)", said))
     assert leftovers() == []
 

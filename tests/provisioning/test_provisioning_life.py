@@ -35,7 +35,7 @@ def test_a_cluster_is_planned_made_changed_and_removed(site: Site) -> None:
     assert network["publicAccessCidrs"] == ["198.51.100.0/24"]
 
     said = words(site.fail("teardown.yml"))
-    assert "To do it, add: -e confirm_destroy=demo" in said
+    assert "To remove it, add: -e confirm_destroy=demo" in said
     assert recap(site.succeed("teardown.yml", "--check", *CONFIRMED))["demo"] > 0
     assert "EKS cluster" in leftovers()
 

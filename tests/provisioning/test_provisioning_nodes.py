@@ -64,7 +64,7 @@ def _is_not_lost_unasked(site: Site, scaled: dict[str, t.Any]) -> None:
         assert (
             "refused, nothing was changed: this would replace all 3 nodes, for launch_template, of node group" in said
         )
-        assert "the cluster does not say what runs there" in said
+        assert "the cluster cannot be asked what runs there" in said
         assert "-e eks_cluster_running_releases=ignore" in said
     assert described(site)["launchTemplate"]["version"] == "1"
     site.succeed("cluster.yml", *IGNORED)

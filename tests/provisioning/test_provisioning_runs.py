@@ -114,8 +114,8 @@ def test_nodes_are_replaced_when_no_run_is_on_them(demo: Demo) -> None:
     for check in ((), ("--check",)):
         said = words(site.fail("cluster.yml", *check)).partition("refused, nothing was changed: ")[2]
         assert f"this would replace all 1 nodes, for launch_template, of node group {demo.name}" in said
-        assert f"there step train of run in namespace {space.namespace} runs on " in said
-        assert "Wait for it, stop it" in said
+        assert f"end what runs there: step train of run in namespace {space.namespace} runs on " in said
+        assert "Wait until it ends, stop it" in said
         assert demo.version() == "1"
     assert space.ledger()["train"]["outcome"] == "running"
 

@@ -24,7 +24,7 @@ def test_a_cluster_comes_and_goes(small: Site) -> None:
 
     system, disk = file_system(small, "/"), volume(small)
     said = small.fail("teardown.yml")
-    assert "1 to destroy. To do it, add: -e confirm_destroy=demo" in words(said)
+    assert "1 to destroy. To remove it, add: -e confirm_destroy=demo" in words(said)
     assert recap(said) == {"demo": 0}
     assert leftovers() == ["EBS volume", "FSx file system"]
 

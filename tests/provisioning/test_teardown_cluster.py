@@ -61,11 +61,13 @@ def test_the_cluster_is_emptied_before_it_is_removed(demo: Demo) -> None:
     volume(space, "data")
 
     said = site.fail("teardown.yml", *CONFIRMED)
-    assert f"cluster demo runs {where}/run. Wait for it, or add -e teardown_running_releases=stop" in words(said)
+    assert f"cluster demo runs {where}/run. Wait until they end, or add -e teardown_running_releases=stop" in words(
+        said
+    )
     assert recap(said) == {"demo": 0}
 
     told = words(site.succeed("teardown.yml", "--check")).partition("cluster demo: a real run would refuse")[2]
-    assert "To do it, add: -e confirm_destroy=demo" in told
+    assert "To remove it, add: -e confirm_destroy=demo" in told
     assert f"cluster demo runs {where}/run. Wait for it" in told
 
     stop = (*CONFIRMED, "-e", "teardown_running_releases=stop")

@@ -16,7 +16,7 @@ def test_files_and_leftovers_stand_in_the_way(small: Site) -> None:
     said = small.succeed("teardown.yml", "--check")
     assert recap(said)["demo"] > 0
     told = words(said).partition("cluster demo: a real run would refuse")[2]
-    assert "To do it, add: -e confirm_destroy=demo" in told
+    assert "To remove it, add: -e confirm_destroy=demo" in told
     assert "nothing outside of /data is exported to S3 and would be lost" in told
     said = words(small.fail("teardown.yml", *CONFIRMED))
     assert "nothing outside of /data is exported to S3 and would be lost" in said

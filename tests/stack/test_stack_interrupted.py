@@ -90,7 +90,7 @@ def test_a_killed_terraform_is_said_and_taken_up(stack: Stack, gate: Path, progr
     os.kill(process(stack), signal.SIGKILL)
     text = play.end(rc=2)
     assert f"{program} apply: it was killed by signal 9. Run the same command again" in text
-    # OpenTofu writes also a local state only from time to time: what it made is then taken over.
+    # OpenTofu writes also a local state only from time to time: what it made is then imported.
     complete(stack)
 
 
@@ -116,11 +116,11 @@ def forgetful(stack: Stack, gate: Path, bucket: Bucket) -> Stack:
     return stack
 
 
-def test_what_a_killed_run_made_and_could_not_write_is_taken_over(forgetful: Stack, bucket: Bucket) -> None:
+def test_what_a_killed_run_created_and_could_not_write_is_imported(forgetful: Stack, bucket: Bucket) -> None:
     looked = forgetful.run(check=True)
-    assert "would take over module.network.terraform_data.this (" in looked.text
+    assert "would import module.network.terraform_data.this (" in looked.text
     assert not bucket.has(bucket.STATE)
-    assert "taking over module.network.terraform_data.this (" in forgetful.run().text
+    assert "importing module.network.terraform_data.this (" in forgetful.run().text
     complete(forgetful)
 
 

@@ -27,7 +27,7 @@ def test_a_stack_is_made_once_and_removed_once(stack: Stack, tmp_path: Path) -> 
     made = stack.run(outputs_file=str(file))
     assert made.lines == [
         "plan: 3 to create",
-        "begun; Terraform goes on to the end even if this play is interrupted",
+        "begun; Terraform continues to the end even if this play is interrupted",
         "[1/3] created module.network.terraform_data.this",
         "[2/3] created terraform_data.cluster",
         "[3/3] created terraform_data.nodes[0]",

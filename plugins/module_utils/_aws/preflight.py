@@ -19,8 +19,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._aws import (
     checks_vcpus,
     checks_version,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._aws.asked import asked
 from ansible_collections.mlops.eks.plugins.module_utils._aws.checks_buckets import buckets
+from ansible_collections.mlops.eks.plugins.module_utils._aws.context import read_context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.cost import Estimate, estimate
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, warn
@@ -76,7 +76,7 @@ def preflight(params: Mapping[str, t.Any], *, say: Say = lambda _: None) -> dict
         InvalidInputError: variables or a pipeline are invalid; or a check failed, and `fail` is set. Its details
             are the failed findings, because Ansible prints all details of a failure.
     """
-    context = asked(params)
+    context = read_context(params)
     findings, cost = _check(context)
     red = [finding for finding in findings if finding.level == "fail"]
     lines = [plain(line) for line in table(findings, cost)]

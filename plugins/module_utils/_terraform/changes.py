@@ -14,8 +14,8 @@ import typing as t
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.nodes import KIND as NODES
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.nodes import quoted
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.disruptions import KIND as NODES
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.disruptions import quoted
 
 Document = Mapping[str, t.Any]
 SENSITIVE = "(sensitive)"

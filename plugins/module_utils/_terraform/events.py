@@ -87,22 +87,22 @@ def unfinished(known: Iterable[str], events: Iterable[Event]) -> set[str]:
     return found
 
 
-class Made(t.NamedTuple):
+class Created(t.NamedTuple):
     """A created resource: its type and its identifier."""
 
     kind: str
     identifier: str
 
 
-def created(events: Iterable[Event]) -> dict[str, Made]:
+def created(events: Iterable[Event]) -> dict[str, Created]:
     """Return the resources that were created and not destroyed again, by address."""
-    found: dict[str, Made] = {}
+    found: dict[str, Created] = {}
     for event in events:
         address, action, identifier = hook(event)
         if event["type"] != "apply_complete":
             continue
         if action == "create" and identifier:
-            found[address] = Made((event["hook"].get("resource") or {}).get("resource_type") or "", identifier)
+            found[address] = Created((event["hook"].get("resource") or {}).get("resource_type") or "", identifier)
         elif action == "delete":
             found.pop(address, None)
     return found

@@ -112,13 +112,13 @@ class Program:
         known = (state.get("values") or {}).get("root_module") or {}
         return {resource["address"]: str(resource["values"].get("id") or "") for resource in _resources(known)}
 
-    def intended(self) -> dict[str, dict[str, t.Any]]:
+    def planned_attributes(self) -> dict[str, dict[str, t.Any]]:
         """Return the planned attributes of the resources, by address, as far as a plan knows them."""
         self.plan(destroy=False)
         planned = (self.planned().get("planned_values") or {}).get("root_module") or {}
         return {resource["address"]: resource["values"] for resource in _resources(planned)}
 
-    def take(self, address: str, identifier: str) -> None:
+    def import_resource(self, address: str, identifier: str) -> None:
         """Import an existing resource into the state at `address`."""
         words = ["import", "-input=false", f"-var-file={self.data / VARIABLES}", address, identifier]
         self._follow("import", words, "import.log", (0,))
@@ -174,7 +174,7 @@ class Program:
         progress = Progress(heartbeat=self.heartbeat, total=total)
         argv = [self.binary.path, words[0], _lock_timeout(lock_timeout), *words[1:]]
         # Read the record of the previous command before it is overwritten.
-        former = [list(read(self.data / name)) for name in (PLAN, APPLY) if not running(self.data / name)]
+        earlier = [list(read(self.data / name)) for name in (PLAN, APPLY) if not running(self.data / name)]
         ended = follow(
             Job(argv, self.work, self.env, self.data / log, self.lock, self.deadline, looks_only),
             self.clock,
@@ -187,7 +187,7 @@ class Program:
         subject = f"{self.name}: {Path(self.binary.path).name} {verb}"
         again = functools.partial(self._follow, verb, words, log, good, total=total, looks_only=looks_only)
         held = state_lock.holder(problems)
-        if held is not None and self._may_try_again(held, former, subject, lock_timeout):
+        if held is not None and self._may_try_again(held, earlier, subject, lock_timeout):
             return again(lock_timeout=self.lock_timeout)
         if tries and state_lock.was_released(problems):
             return again(lock_timeout=lock_timeout, tries=tries - 1)
@@ -196,11 +196,11 @@ class Program:
         raise explain(subject, problems, progress.text, self.wrapper)
 
     def _may_try_again(
-        self, held: state_lock.Holder, former: Sequence[Sequence[Event]], subject: str, lock_timeout: float
+        self, held: state_lock.Holder, earlier: Sequence[Sequence[Event]], subject: str, lock_timeout: float
     ) -> bool:
         """Release the lock of a killed run of ours, or decide to wait for another run's, or refuse."""
         now = self.clock.now()
-        if any(state_lock.is_ours(held, kept) for kept in former):
+        if any(state_lock.is_ours(held, kept) for kept in earlier):
             self._tell(
                 [f"a run of this machine was killed and left the state locked ({held.identifier}); unlocking it"]
             )

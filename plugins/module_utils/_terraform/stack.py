@@ -17,12 +17,12 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_js
 from ansible_collections.mlops.eks.plugins.module_utils._core.locking import locked
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_mask import Mask
 from ansible_collections.mlops.eks.plugins.module_utils._terraform import changes as plans
-from ansible_collections.mlops.eks.plugins.module_utils._terraform import nodes, worktree
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import disruptions, worktree
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.binary import environment, find_binary
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.diagnostics import ExistsError
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import read, unfinished
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import wait_for_former
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.orphans import take_over
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.interrupted_run import wait_for_interrupted_run
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.orphans import import_orphans
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.program import APPLY, Program, Say
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
 
@@ -104,7 +104,7 @@ def _program(request: Request, say: Say, clock: Clock, begun: float) -> t.Iterat
 def _alone(request: Request, say: Say, clock: Clock, deadline: float) -> AbstractContextManager[int]:
     """Wait for a Terraform that continues from an earlier run, and hold the lock for the next one."""
     progress = Progress(heartbeat=request.heartbeat, total=_journal(request.data_dir)["total"])
-    return wait_for_former(
+    return wait_for_interrupted_run(
         request.data_dir / APPLY, progress, lambda line: say(f"{request.name} | {line}"), clock, deadline
     )
 
@@ -134,7 +134,7 @@ class _Run(t.NamedTuple):
         begun = unfinished(_journal(program.data)["unfinished"], read(program.data / APPLY))
         refused = plans.refused(rows, request.protected, request.allow_replace, begun)
         # Removal of the stack includes its nodes. Nodes of an unfinished group hold nothing yet.
-        lost = [] if request.state == "absent" else nodes.disruptions(document)
+        lost = [] if request.state == "absent" else disruptions.find(document)
         empty = {row.address for row in rows if row.reason == plans.TAINTED and row.address in begun}
         lost = [row for row in lost if row.address not in empty]
         self._show(rows, pending, look)
@@ -144,7 +144,7 @@ class _Run(t.NamedTuple):
         if refused and request.state != "planned":
             raise plans.refusal(request.name, refused)
         if lost and request.state != "planned":
-            nodes.refuse(request.name, lost, request.allow_disruption, _shown(program.outputs()))
+            disruptions.refuse(request.name, lost, request.allow_disruption, _shown(program.outputs()))
         if look:
             return {**result, "outputs": _shown(program.outputs())}
         if pending:
@@ -165,13 +165,13 @@ class _Run(t.NamedTuple):
         """Plan, import what a killed run created, plan again. The first plan also releases a lock that was left."""
         destroy = self.request.state == "absent"
         pending = self.program.plan(destroy=destroy)
-        return self.program.plan(destroy=destroy) if take_over(self.program, look=look) else pending
+        return self.program.plan(destroy=destroy) if import_orphans(self.program, check=look) else pending
 
     def _apply(self, total: int, begun: set[str]) -> None:
         """Apply the plan. First save what the last apply's record shows, because this apply overwrites it."""
         write_atomically(self.program.data / _JOURNAL, to_json({"total": total, "unfinished": sorted(begun)}))
         if total:
-            note = "begun; Terraform goes on to the end even if this play is interrupted"
+            note = "begun; Terraform continues to the end even if this play is interrupted"
             self.program.say(f"{self.request.name} | {note}")
         try:
             self.program.apply(total)
@@ -196,7 +196,9 @@ def _shown(outputs: Mapping[str, t.Any]) -> Result:
     return {name: plans.SENSITIVE if found.get("sensitive") else found.get("value") for name, found in outputs.items()}
 
 
-def _plan(rows: Sequence[plans.Change], refused: Sequence[plans.Change], lost: Sequence[nodes.Disruption]) -> Result:
+def _plan(
+    rows: Sequence[plans.Change], refused: Sequence[plans.Change], lost: Sequence[disruptions.Disruption]
+) -> Result:
     return {
         "summary": plans.summary(rows),
         "changes": [row.row() for row in rows],

@@ -29,7 +29,7 @@ class _Cluster(t.NamedTuple):
         return groups | {pods.node_type for step in self.steps for pods in step.pods}
 
 
-def asked(params: Mapping[str, t.Any]) -> Context:
+def read_context(params: Mapping[str, t.Any]) -> Context:
     """Return the context that the module's parameters describe. AWS is asked for accounts only where profiles differ.
 
     Raises:

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import CommandError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform.former import wait_for_former
+from ansible_collections.mlops.eks.plugins.module_utils._terraform.interrupted_run import wait_for_interrupted_run
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
 
 
@@ -22,7 +22,7 @@ def event(kind: str, second: int) -> str:
 
 
 class Script(Clock):
-    """A clock, at whose first wait the former Terraform completes and ends."""
+    """A clock, at whose first wait the Terraform of the interrupted run completes and ends."""
 
     def __init__(self, at_first: t.Callable[[], None]) -> None:
         super().__init__()
@@ -42,9 +42,9 @@ def log(tmp_path: Path) -> Path:
     return file
 
 
-def test_it_is_shown_from_its_beginning_to_its_end(log: Path) -> None:
+def test_all_its_output_is_printed(log: Path) -> None:
     said: list[str] = []
-    held = (log.parent / "at-work.lock").open("w")
+    held = (log.parent / "process.lock").open("w")
     fcntl.flock(held, fcntl.LOCK_EX)
 
     def end() -> None:
@@ -52,23 +52,25 @@ def test_it_is_shown_from_its_beginning_to_its_end(log: Path) -> None:
             file.write(event("apply_complete", 9))
         held.close()
 
-    with wait_for_former(log, Progress(heartbeat=0, total=3), said.append, Script(end), Clock().now() + 60) as lock:
-        assert os.fstat(lock).st_ino == (log.parent / "at-work.lock").stat().st_ino
+    with wait_for_interrupted_run(
+        log, Progress(heartbeat=0, total=3), said.append, Script(end), Clock().now() + 60
+    ) as lock:
+        assert os.fstat(lock).st_ino == (log.parent / "process.lock").stat().st_ino
     assert said == [
         f"an interrupted run left Terraform running (process {os.getpid()}); its output from the beginning:",
         "[1/3] created aws_vpc.this (vpc-1) in 9 s",
     ]
 
 
-def test_it_is_not_waited_for_longer_than_the_run_may_take(log: Path) -> None:
-    held = (log.parent / "at-work.lock").open("w")
+def test_the_wait_ends_at_the_deadline(log: Path) -> None:
+    held = (log.parent / "process.lock").open("w")
     fcntl.flock(held, fcntl.LOCK_EX)
-    former = wait_for_former(log, Progress(heartbeat=0), lambda _: None, Clock(), Clock().now() + 0.3)
-    with held, pytest.raises(CommandError, match=r"still runs after \d+ s \(process \d+\)\. It continues"), former:
-        pytest.fail("it is still at work")
+    running = wait_for_interrupted_run(log, Progress(heartbeat=0), lambda _: None, Clock(), Clock().now() + 0.3)
+    with held, pytest.raises(CommandError, match=r"still runs after \d+ s \(process \d+\)\. It continues"), running:
+        pytest.fail("it still runs")
 
 
-def test_what_ended_long_ago_is_not_shown(log: Path) -> None:
+def test_a_run_that_has_ended_is_not_printed(log: Path) -> None:
     said: list[str] = []
-    with wait_for_former(log, Progress(heartbeat=0), said.append, Clock(), 0.0):
+    with wait_for_interrupted_run(log, Progress(heartbeat=0), said.append, Clock(), 0.0):
         assert said == []

@@ -7,7 +7,7 @@ import typing as t
 import pytest
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.mlops.eks.plugins.module_utils._terraform import nodes
+from ansible_collections.mlops.eks.plugins.module_utils._terraform import disruptions
 
 ADDRESS = 'module.accelerator_node_groups["p5"].aws_eks_node_group.this'
 TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}
@@ -39,7 +39,7 @@ def plan(
         "after": None if after is None else {**was, **after},
         "after_unknown": unknown or {},
     }
-    return {"resource_changes": [{"address": ADDRESS, "mode": "managed", "type": nodes.KIND, "change": change}]}
+    return {"resource_changes": [{"address": ADDRESS, "mode": "managed", "type": disruptions.KIND, "change": change}]}
 
 
 def sized(desired: int | None) -> dict[str, t.Any]:
@@ -68,9 +68,9 @@ CASES: dict[str, tuple[t.Any, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_nodes_are_lost_by(case: str) -> None:
+def test_change_that_removes_nodes(case: str) -> None:
     document, what = CASES[case]
-    assert [row.text() for row in nodes.disruptions(document)] == [what + OF]
+    assert [row.text() for row in disruptions.find(document)] == [what + OF]
 
 
 @pytest.mark.parametrize(
@@ -85,43 +85,43 @@ def test_nodes_are_lost_by(case: str) -> None:
     ],
     ids=["tags and labels", "more nodes", "a taint less", "no nodes to replace", "no nodes to destroy", "nothing"],
 )
-def test_no_node_is_lost_by(document: t.Any) -> None:
-    assert nodes.disruptions(document) == []
+def test_change_that_removes_no_node(document: t.Any) -> None:
+    assert disruptions.find(document) == []
 
 
-def test_a_new_group_takes_no_node_away() -> None:
+def test_a_new_group_removes_no_node() -> None:
     change = {"actions": ["create"], "before": None, "after": GROUP, "after_unknown": {"id": True}}
-    entry = {"address": ADDRESS, "mode": "managed", "type": nodes.KIND, "change": change}
-    assert nodes.disruptions({"resource_changes": [entry]}) == []
+    entry = {"address": ADDRESS, "mode": "managed", "type": disruptions.KIND, "change": change}
+    assert disruptions.find({"resource_changes": [entry]}) == []
 
 
 def refusal(document: t.Any, *allowed: str) -> ConflictError:
     with pytest.raises(ConflictError) as refused:
-        nodes.refuse("train", nodes.disruptions(document), allowed, {"handover": {}})
+        disruptions.refuse("train", disruptions.find(document), allowed, {"handover": {}})
     assert "\n" not in str(refused.value)
     return refused.value
 
 
-def test_what_would_lose_nodes_is_refused_until_it_is_allowed() -> None:
+def test_a_change_that_removes_nodes_is_refused_unless_allowed() -> None:
     document = plan(sized(1))
     error = refusal(document, "aws_efs_file_system")
     assert str(error) == (
-        f"train: refused, nothing was changed: this would remove 3 of 4 nodes{OF}, with what runs there."
-        f" If nothing does, or it may end: allow_disruption: ['{ADDRESS}']."
+        f"train: refused, nothing was changed: this would remove 3 of 4 nodes{OF}, and end what runs there."
+        f" If nothing runs there, or it may end, set allow_disruption: ['{ADDRESS}']."
     )
     (row,) = error.details["disruptions"]
     assert (row["group"], row["nodes"], error.details["outputs"]) == ("p5-20260120", 4, {"handover": {}})
-    for allowed in (ADDRESS, nodes.KIND):
-        nodes.refuse("train", nodes.disruptions(document), [allowed], {})
+    for allowed in (ADDRESS, disruptions.KIND):
+        disruptions.refuse("train", disruptions.find(document), [allowed], {})
 
 
-def test_a_capacity_block_is_updated_at_zero_whatever_is_allowed() -> None:
-    error = refusal(plan({}, BLOCK, unknown=LAUNCHED), nodes.KIND)
+def test_a_capacity_block_is_updated_only_at_zero_nodes() -> None:
+    error = refusal(plan({}, BLOCK, unknown=LAUNCHED), disruptions.KIND)
     assert "a group of a Capacity Block is updated only while it has no node" in str(error)
     said = "--cluster-name train --nodegroup-name p5-20260120 --scaling-config minSize=0,desiredSize=0`"
     assert said in str(error)
     assert "disruptions" not in error.details
     # It may become smaller, or go; and what was scaled to zero is updated and scaled back.
     for document in (plan(sized(0), BLOCK), plan(None, BLOCK, actions="delete")):
-        nodes.refuse("train", nodes.disruptions(document), [nodes.KIND], {})
-    assert nodes.disruptions(plan(sized(2), BLOCK | sized(0), unknown=LAUNCHED)) == []
+        disruptions.refuse("train", disruptions.find(document), [disruptions.KIND], {})
+    assert disruptions.find(plan(sized(2), BLOCK | sized(0), unknown=LAUNCHED)) == []

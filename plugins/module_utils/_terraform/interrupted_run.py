@@ -18,26 +18,27 @@ from ansible_collections.mlops.eks.plugins.module_utils._terraform.process impor
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.progress import Progress
 
 Say = Callable[[str], None]
-_LOCK = "at-work.lock"
+_LOCK = "process.lock"
 
 
 @contextmanager
-def wait_for_former(log: Path, progress: Progress, say: Say, clock: Clock, deadline: float) -> Iterator[int]:
+def wait_for_interrupted_run(log: Path, progress: Progress, say: Say, clock: Clock, deadline: float) -> Iterator[int]:
     """Yield the descriptor of the lock that Terraform holds while it runs; `log` is its output.
 
-    The caller is the only controller, so a process that holds the lock has lost its own. It is followed to its end,
-    and `progress` prints its events.
+    The caller is the only controller, so the controller of a process that holds the lock is gone. The process is
+    followed to its end, and `progress` prints its events.
 
     Raises:
         CommandError: it still runs at `deadline`, in seconds since the epoch.
     """
     with (log.parent / _LOCK).open("a", encoding="utf-8") as file:
-        if not _had(file):
-            _wait(lambda: _had(file), _show(log, progress, say, clock), clock, deadline)
+        if not _try_lock(file):
+            _wait(lambda: _try_lock(file), _show(log, progress, say, clock), clock, deadline)
         yield file.fileno()
 
 
-def _had(file: t.TextIO) -> bool:
+def _try_lock(file: t.TextIO) -> bool:
+    """Return whether the lock is held now: no Terraform holds it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -45,13 +46,13 @@ def _had(file: t.TextIO) -> bool:
     return True
 
 
-def _wait(over: Callable[[], bool], shown: Iterator[int], clock: Clock, deadline: float) -> None:
+def _wait(has_ended: Callable[[], bool], lines: Iterator[int], clock: Clock, deadline: float) -> None:
     begun = clock.now()
     ended = False
     while not ended:
         # Check for the end before reading, so that the last lines are read too.
-        ended = over()
-        number = next(shown)
+        ended = has_ended()
+        number = next(lines)
         if not ended and clock.now() > deadline:
             raise CommandError(
                 f"Terraform of an interrupted run still runs after {human(clock.now() - begun)} (process"

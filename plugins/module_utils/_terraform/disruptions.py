@@ -17,9 +17,9 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Conf
 
 Document = Mapping[str, t.Any]
 KIND = "aws_eks_node_group"
-_ROLLED = ("launch_template", "release_version", "version")
-_BLOCK = "CAPACITY_BLOCK"
-_EMPTY = (
+_ROLLING_UPDATE = ("launch_template", "release_version", "version")
+_CAPACITY_BLOCK = "CAPACITY_BLOCK"
+_SCALE_TO_ZERO = (
     "aws eks update-nodegroup-config --cluster-name {row.cluster} --nodegroup-name {row.group}"
     " --scaling-config minSize=0,desiredSize=0"
 )
@@ -28,16 +28,16 @@ _EMPTY = (
 class Disruption(t.NamedTuple):
     """One node group that would lose nodes: its address, its name in EKS, its number of nodes, and the change.
 
-    `rolled`: the nodes are replaced one after the other. `block`: they belong to a Capacity Block.
+    `rolling_update`: the nodes are replaced one after the other. `capacity_block`: they belong to a Capacity Block.
     """
 
     address: str
     group: str
     nodes: int
-    what: str
+    change: str
     cluster: str = ""
-    rolled: bool = False
-    block: bool = False
+    rolling_update: bool = False
+    capacity_block: bool = False
 
     def row(self) -> dict[str, t.Any]:
         """Return the disruption as part of a task's result."""
@@ -45,10 +45,10 @@ class Disruption(t.NamedTuple):
 
     def text(self) -> str:
         """Return the change as the end of a sentence that begins with `this would`."""
-        return f"{self.what} of node group {self.group} ({self.address})"
+        return f"{self.change} of node group {self.group} ({self.address})"
 
 
-def disruptions(plan: Document) -> list[Disruption]:
+def find(plan: Document) -> list[Disruption]:
     """Return the node groups of a plan that would lose nodes."""
     entries = [entry for entry in plan.get("resource_changes") or [] if entry.get("mode") == "managed"]
     found = (_disruption(entry["address"], entry["change"]) for entry in entries if entry["type"] == KIND)
@@ -58,20 +58,26 @@ def disruptions(plan: Document) -> list[Disruption]:
 def _disruption(address: str, change: Document) -> Disruption | None:
     before, actions = change.get("before") or {}, change["actions"]
     nodes = _desired(before) or 0
-    rolled = actions == ["update"] and [name for name in _ROLLED if _differs(change, name)]
+    replaced_for = actions == ["update"] and [name for name in _ROLLING_UPDATE if _differs(change, name)]
     if "delete" in actions:
-        what = f"destroy all {nodes} nodes"
-    elif rolled:
-        what = f"replace all {nodes} nodes, for {', '.join(rolled)},"
+        text = f"destroy all {nodes} nodes"
+    elif replaced_for:
+        text = f"replace all {nodes} nodes, for {', '.join(replaced_for)},"
     elif actions == ["update"]:
-        what = " and ".join(_updates(change))
+        text = " and ".join(_updates(change))
     else:
-        what = ""
-    if not nodes or not what:
+        text = ""
+    if not nodes or not text:
         return None
-    block = before.get("capacity_type") == _BLOCK
-    cluster, group = before.get("cluster_name") or "", before.get("node_group_name") or address
-    return Disruption(address, group, nodes, what, cluster, bool(rolled), block)
+    return Disruption(
+        address=address,
+        group=before.get("node_group_name") or address,
+        nodes=nodes,
+        change=text,
+        cluster=before.get("cluster_name") or "",
+        rolling_update=bool(replaced_for),
+        capacity_block=before.get("capacity_type") == _CAPACITY_BLOCK,
+    )
 
 
 def _updates(change: Document) -> Iterator[str]:
@@ -116,23 +122,23 @@ def refuse(subject: str, rows: Sequence[Disruption], allowed: Collection[str], o
         ConflictError: its details have the groups and the current outputs of the stack, so that the caller can look
             up what runs on these nodes.
     """
-    blocks = [row for row in rows if row.rolled and row.block]
+    blocks = [row for row in rows if row.rolling_update and row.capacity_block]
     if blocks:
-        said = "; ".join(row.text() for row in blocks)
-        commands = "; ".join(f"`{_EMPTY.format(row=row)}`" for row in blocks)
+        losses = "; ".join(row.text() for row in blocks)
+        commands = "; ".join(f"`{_SCALE_TO_ZERO.format(row=row)}`" for row in blocks)
         raise ConflictError(
-            f"{subject}: refused, nothing was changed: this would {said}, and a group of a Capacity Block is updated"
-            f" only while it has no node. When nothing runs there, scale it to zero by {commands}, wait until its nodes"
-            " are gone, and run this again: it makes the change, then sets the size back."
+            f"{subject}: refused, nothing was changed: this would {losses}, and a group of a Capacity Block is updated"
+            f" only while it has no node. When nothing runs there, scale it to zero: {commands}. Wait until its nodes"
+            " are gone, then run the same command again: it makes the change and restores the size."
         )
-    left = [row for row in rows if not {row.address, KIND} & set(allowed)]
-    if left:
-        said = "; ".join(row.text() for row in left)
-        names = ", ".join(quoted(row.address) for row in left)
+    refused = [row for row in rows if not {row.address, KIND} & set(allowed)]
+    if refused:
+        losses = "; ".join(row.text() for row in refused)
+        names = ", ".join(quoted(row.address) for row in refused)
         raise ConflictError(
-            f"{subject}: refused, nothing was changed: this would {said}, with what runs there."
-            f" If nothing does, or it may end: allow_disruption: [{names}].",
-            disruptions=[row.row() for row in left],
+            f"{subject}: refused, nothing was changed: this would {losses}, and end what runs there."
+            f" If nothing runs there, or it may end, set allow_disruption: [{names}].",
+            disruptions=[row.row() for row in refused],
             outputs=dict(outputs),
         )
 
