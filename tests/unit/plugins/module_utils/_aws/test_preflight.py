@@ -124,7 +124,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_found(case: str, look: Look) -> None:
+def test_a_check_finds_its_problem(case: str, look: Look) -> None:
     expected = CASES[case]
     level, text = look(expected.variables)[expected.name]
     assert level == expected.level

@@ -32,7 +32,7 @@ DIGEST = f"sha256:{'0' * 64}"
         ({**GIT, "repo": "git+file:///srv/charts.git"}, "git"),
     ],
 )
-def test_kinds(said: dict[str, str], kind: Kind) -> None:
+def test_kind_of_a_reference(said: dict[str, str], kind: Kind) -> None:
     reference = Reference(**said)
     check(reference)
     assert reference.kind == kind
@@ -83,7 +83,7 @@ def test_kinds(said: dict[str, str], kind: Kind) -> None:
         ({**HELM, "digest": "sha256:12"}, "digest: digest 'sha256:12': expected sha256: and 64 hexadecimal digits"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(said: dict[str, str], message: str) -> None:
+def test_an_invalid_reference_is_refused(said: dict[str, str], message: str) -> None:
     with pytest.raises(SourceError) as caught:
         check(Reference(**said))
     assert f"{caught.value.key}: {caught.value}".startswith(message)

@@ -110,7 +110,7 @@ def unquoted(text: str) -> str:
     return re.sub(r"%(?:25)*(?:22|5C)|[\"'\\]", "", text)
 
 
-def test_bash_writes_it_so() -> None:
+def test_quoting_of_bash_is_found() -> None:
     """`set -x` and `printf %q`, as a shell really does it."""
     secret = 'it\'s "a" \\ $(x) & p@ss\tword'
     done = subprocess.run(["bash", "-c", 'printf "%q\n" "$1"', "-", secret], capture_output=True, text=True, check=True)

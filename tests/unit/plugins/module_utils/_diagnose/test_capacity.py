@@ -92,7 +92,7 @@ def test_node_pools_that_could_not() -> None:
         {NODE_EVENTS: [{"reason": "RemovingNode", "metadata": {}, "lastTimestamp": stamp(-60)}]},
     ],
 )
-def test_where_nodes_may_come_from_elsewhere_nothing_is_known(answers: dict[str, t.Any]) -> None:
+def test_capacity_is_unknown_if_nodes_may_come_otherwise(answers: dict[str, t.Any]) -> None:
     assert capacity.read(t.cast(Kube, Cluster(answers)), BEGIN) is None
     assert kept(answers) == ""
 
@@ -113,7 +113,7 @@ def test_a_karpenter_of_an_older_version_is_judged() -> None:
 
 
 @pytest.mark.parametrize("path", [NODES, POOLS, CONFIG_MAPS, EVENTS, NODE_EVENTS])
-def test_without_a_right_nothing_is_known(path: str) -> None:
+def test_capacity_needs_its_permissions(path: str) -> None:
     with pytest.raises(ForbiddenError):
         kept({path: ForbiddenError("no rights", status=403)})
 

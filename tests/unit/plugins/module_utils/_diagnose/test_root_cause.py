@@ -87,18 +87,18 @@ def test_the_first_failure_is_to_blame() -> None:
     ],
     ids=["node loss", "eviction", "preemption", "memory", "start", "exit code"],
 )
-def test_of_what_happened_together_the_kind_decides(root: Document, reason: str, reverse: bool) -> None:
+def test_simultaneous_terminations_are_ranked_by_category(root: Document, reason: str, reverse: bool) -> None:
     killed = worker(0, ended(137, 50), phase="Failed")
     pods = [BROKEN_PIPE, killed, root]
     assert told(blamed(*(reversed(pods) if reverse else pods)))[:2] == ("worker-1", reason)
 
 
-def test_of_equals_the_leader_is_rather_a_victim() -> None:
+def test_of_equal_terminations_that_of_the_leader_is_a_consequence() -> None:
     pods = [launcher(ended(1, 50), name="a-launcher"), worker(1, ended(1, 50))]
     assert told(blamed(*pods))[0] == "worker-1"
 
 
-def test_who_was_ended_by_the_deletion_of_its_pod_is_a_victim() -> None:
+def test_a_termination_by_deletion_of_its_pod_is_a_consequence() -> None:
     # cleanPodPolicy: the operator deletes what is left, in the second of the failure.
     cleaned = worker(0, ended(1, 50), phase="Failed", deleted=50)
     assert told(blamed(BROKEN_PIPE, cleaned))[0] == "launcher-x"
@@ -279,7 +279,7 @@ def test_spot_interruption_reported_by_the_node_termination_handler() -> None:
 
 
 @pytest.mark.parametrize("reason", ["PreemptionByScheduler", "PreemptionByKubelet"])
-def test_what_makes_room_for_another_pod_did_not_go_with_its_node(reason: str) -> None:
+def test_a_preempted_pod_is_not_lost_with_its_node(reason: str) -> None:
     told_by = warning("SpotInterruption", "Node/node-a", "Spot ITN received", 30)
     gone = worker(1, ended(143, 49), **disrupted(reason, "preempting"))
     assert told(blamed(BROKEN_PIPE, gone, warnings=(told_by,))) == ("worker-1", reason, "preempted")

@@ -52,7 +52,7 @@ def content(kube: FakeKube, name: str) -> dict[str, str] | None:
     return found and {key: base64.b64decode(text).decode() for key, text in found["data"].items()}
 
 
-def test_one_is_made_and_removed() -> None:
+def test_a_secret_is_created_and_removed() -> None:
     kube = FakeKube()
     assert make(kube, "digits", a={"k": "v"}) == []
     assert content(kube, "a") == {"k": "v"}
@@ -64,7 +64,7 @@ def test_one_is_made_and_removed() -> None:
     assert kube.objects == {}
 
 
-def test_made_again_it_is_left_alone_or_changed() -> None:
+def test_an_existing_secret_is_kept_or_updated() -> None:
     kube = FakeKube()
     make(kube, "digits", a={"k": "v"})
     kube.calls.clear()
@@ -173,7 +173,7 @@ def test_after_a_conflict_the_secret_is_read_again(error: Exception) -> None:
     assert kube.objects == {}
 
 
-def test_one_that_was_made_meanwhile_is_shared() -> None:
+def test_a_secret_created_concurrently_is_shared() -> None:
     kube = FakeKube()
     real = kube._post
 
@@ -378,7 +378,7 @@ def test_all_that_is_declared_must_be_there_before_anything_is_touched(
     assert (stage.kube.objects, stage.seen) == ({}, [])
 
 
-def test_one_that_is_there_is_used_and_stays(tmp_path: Path) -> None:
+def test_an_existing_declared_secret_is_used_and_kept(tmp_path: Path) -> None:
     stage = Stage(tmp_path, **declaring(absent, DeclaredSecret(name="hf", keys=("token",))))
     stage.kube.put(f"{SECRETS}/hf", {"metadata": {"name": "hf"}, "data": {"token": "eA=="}})
     with pytest.raises(Exception, match="boom"):
@@ -386,7 +386,7 @@ def test_one_that_is_there_is_used_and_stays(tmp_path: Path) -> None:
     assert content(stage.kube, "hf") == {"token": "x"}
 
 
-def test_a_step_that_is_installed_goes_on_where_its_secrets_cannot_be_had(tmp_path: Path) -> None:
+def test_an_installed_step_continues_if_its_secrets_cannot_be_read(tmp_path: Path) -> None:
     stage = Stage(tmp_path, **declaring(absent, HF))
     stage.run.installer.secrets.refresh(stage.run.plan)
     assert "HF_TOKEN is not set. What is installed goes on with its Secrets as they are." in stage.said[-1]

@@ -153,7 +153,7 @@ def conditioned(**condition: str) -> Document:
         (made_pod("digits-x", container("main", ended(1, 3)), phase="Failed"), False),
     ],
 )
-def test_survivors_are_what_can_still_be_heard(entry: Document, heard: bool) -> None:
+def test_pods_whose_logs_can_still_be_read(entry: Document, heard: bool) -> None:
     assert still_running([entry]) == [entry] * heard
 
 

@@ -61,7 +61,7 @@ def told(recording: Recording, found: list[News], *, more: Callable[[], bool] = 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.__name__)
 @pytest.mark.parametrize("name", NAMES)
-def test_the_end_is_the_same(name: str, order: Order) -> None:
+def test_any_order_of_changes_gives_the_same_ending(name: str, order: Order) -> None:
     recording = load(name)
     expected, _ = told(recording, list(recording.changes))
     for seed in range(SEEDS):

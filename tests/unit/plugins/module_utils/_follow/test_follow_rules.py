@@ -172,7 +172,7 @@ def test_an_event_of_a_pod_is_kept_until_the_pod_is_seen() -> None:
         (("kubeflow.org/v2beta1", "MPIJob"), "Job/digits-launcher"),
     ],
 )
-def test_what_stands_between_workload_and_pods_speaks_for_it(kind: tuple[str, str], about: str) -> None:
+def test_events_of_objects_between_workload_and_pods_count(kind: tuple[str, str], about: str) -> None:
     row = KINDS[kind]
     seen = workload(0, kind=row.kind, spec={"replicas": 1}, status={})
     state, said = drive([seen, event(1, "FailedCreate", about=about), *ticks(BEGIN, 60)], rules(kind=row))
@@ -270,7 +270,7 @@ def ray_service(after: float, app: str) -> changes.Change:
     return workload(after, kind="RayService", metadata=metadata, status=status)
 
 
-def test_the_first_status_after_a_change_still_tells_of_the_application_of_before() -> None:
+def test_the_first_status_after_a_change_is_of_the_previous_application() -> None:
     what = rules(kind=KINDS["ray.io/v1", "RayService"])
     stale, deploys, runs = ray_service(0, "RUNNING"), ray_service(2, "DEPLOYING"), ray_service(60, "RUNNING")
     state, _ = drive([stale, *ticks(BEGIN, 1), deploys, *ticks(BEGIN + 2, 50)], what)
@@ -293,7 +293,7 @@ def test_the_container_that_failed_first_is_blamed() -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_of_those_that_ended_together_the_killed_one_is_a_victim(reverse: bool) -> None:
+def test_of_simultaneous_terminations_the_killed_one_is_a_consequence(reverse: bool) -> None:
     found = [
         pod(9, ended(137, 5), name="digits-a", phase="Failed"),
         pod(9, ended(2, 5), name="digits-b", phase="Failed"),

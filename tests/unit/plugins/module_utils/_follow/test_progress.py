@@ -52,7 +52,7 @@ def test_reports_that_come_seldom_have_a_rate_too() -> None:
     assert after(*((at, f"step {at}/100000") for at in range(0, 6000, 600))).rate == pytest.approx(1.0)
 
 
-def test_an_old_report_promises_nothing() -> None:
+def test_a_stale_report_shows_no_remaining_time() -> None:
     found = after((0, "step 0/1000"), (10, "step 100/1000"))
     assert found.describe(50) == "10 % (100/1000), 10/s, 40 s left"
     assert found.describe(300) == "10 % (100/1000), no progress for 5 min"
@@ -76,7 +76,7 @@ def test_what_is_no_number_is_no_progress(line: str) -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e9), st.text(alphabet="step 0123456789/,.")), max_size=20))
-def test_no_line_breaks_it(lines: list[tuple[float, str]]) -> None:
+def test_any_line_can_be_searched_for_progress(lines: list[tuple[float, str]]) -> None:
     found = read(None, STEPS, lines)
     if found:
         assert found.describe(1.0)

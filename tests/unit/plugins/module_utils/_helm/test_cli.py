@@ -75,7 +75,7 @@ def test_every_recorded_error_has_a_meaning() -> None:
 
 
 @pytest.mark.parametrize("name", MEANT)
-def test_meaning(name: str) -> None:
+def test_a_helm_error_is_translated(name: str) -> None:
     kind, words = MEANT[name]
     recorded = RECORDED["errors"][name]
     error = translate(recorded["stderr"], argv=["/bin/helm", *recorded["argv"]], rc=recorded["rc"])
@@ -149,7 +149,7 @@ def test_a_release_that_is_not_deleted_whole_is_an_error(count: str, why: str) -
         helm(Spy(rc=1, stderr=PURGED.format(count, why))).uninstall("run")
 
 
-def test_nothing_waits() -> None:
+def test_install_does_not_wait() -> None:
     spy = Spy()
     helm(spy).install("r", Path("/c"), [], labels={"a": "b"})
     assert not [part for part in spy.argv[0] if "wait" in part or "timeout" in part]

@@ -48,7 +48,7 @@ def test_refusals(serve: Serve, code: int, kind: type[EksError], words: str) -> 
     assert "\n" not in str(caught.value)
 
 
-def test_whoever_gave_no_credentials_needs_no_permission(serve: Serve) -> None:
+def test_missing_credentials_are_not_reported_as_a_missing_permission(serve: Serve) -> None:
     _, kube = serve(status(403, 'pods is forbidden: User "system:anonymous" cannot list resource "pods"'))
     with pytest.raises(ForbiddenError, match=r'resource "pods"\. Give the kubeconfig\'s user credentials\.$'):
         kube.request("GET", "/x")

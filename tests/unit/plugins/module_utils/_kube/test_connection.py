@@ -121,12 +121,12 @@ def test_data_in_the_kubeconfig_leaves_no_file(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_a_stranger_is_not_trusted(server: TlsServer, tmp_path: Path) -> None:
+def test_an_unknown_certificate_authority_is_not_trusted(server: TlsServer, tmp_path: Path) -> None:
     with pytest.raises(UnreachableError, match="certificate verify failed"):
         ask(kubeconfig(tmp_path, {"server": server.url}))
 
 
-def test_whoever_answers_is_trusted_when_told_so_and_that_is_said_once(server: TlsServer, tmp_path: Path) -> None:
+def test_insecure_skip_tls_verify_trusts_any_server_with_one_warning(server: TlsServer, tmp_path: Path) -> None:
     path, said = kubeconfig(tmp_path, {"server": server.url, "insecure-skip-tls-verify": True}), []
     with warnings.catch_warnings(record=True) as caught:
         kube = Kube(kubeconfig=path, context=None, namespace="n", notice=said.append)

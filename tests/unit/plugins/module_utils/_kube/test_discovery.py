@@ -43,7 +43,7 @@ def test_an_older_server_tells_the_versions_of_its_groups(serve: Serve) -> None:
     assert api_versions(kube) == ("apps/v1",)
 
 
-def test_who_may_not_ask_is_told_nothing(serve: Serve) -> None:
+def test_discovery_without_permission_is_empty(serve: Serve) -> None:
     def refuse(exchange: Exchange) -> None:
         exchange.reply({"message": "forbidden"}, status=403)
 

@@ -236,7 +236,7 @@ def test_what_a_node_pool_could_make(pod: Document, entry: Document, said: str) 
         {**asks(), "status": {"nominatedNodeName": "a"}},
     ],
 )
-def test_where_others_have_a_say_nothing_is_certain(pod: Document) -> None:
+def test_where_other_controllers_schedule_the_fit_is_uncertain(pod: Document) -> None:
     assert fit.uncertain(pod)
     assert not fit.uncertain(asks(schedulerName="default-scheduler"))
 

@@ -26,12 +26,12 @@ RUNS = next(case["status"] for case in CASES if case["name"] == "it runs")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_what_is_said(case: Document) -> None:
+def test_why_a_kueue_workload_waits(case: Document) -> None:
     assert case["source"]
     assert why_held([held(case["status"], **case.get("spec", {}))], ENTRY) == case["said"]
 
 
-def test_the_workload_of_somebody_else_says_nothing() -> None:
+def test_a_workload_of_another_owner_is_ignored() -> None:
     assert why_held([held(WAITS, owner="other")], ENTRY) is None
     assert why_held([], ENTRY) is None
     assert why_held([{"metadata": {"name": "orphan"}, "spec": {}, "status": WAITS}], ENTRY) is None
@@ -41,7 +41,7 @@ def test_pods_may_own_the_workload() -> None:
     assert why_held([held(WAITS, owner="pod-uid")], ENTRY, owners={"pod-uid"}) == CASES[0]["said"]
 
 
-def test_of_several_the_one_that_is_held_back_speaks() -> None:
+def test_of_several_workloads_the_held_one_is_explained() -> None:
     found = [held(RUNS, name="a"), held({}, name="c"), held(WAITS, name="b")]
     assert why_held(found, ENTRY) == CASES[0]["said"]
 

@@ -53,7 +53,7 @@ def test_what_only_a_webhook_knows_counts() -> None:
 
 
 @pytest.mark.parametrize("code", [403, 404])
-def test_a_cluster_that_will_not_say_is_asked_by_doing(serve: Serve, code: int) -> None:
+def test_a_refused_review_of_permissions_is_tolerated(serve: Serve, code: int) -> None:
     server, kube = serve(lambda ex: ex.reply({}, code))
     require(kube, JOB)
     assert [request.path for request in server.requests] == ["/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"]

@@ -165,7 +165,7 @@ def test_a_forgotten_version_lists_again_and_tells_what_vanished(play: Play, how
 
 
 @pytest.mark.parametrize("code", [403, 404])
-def test_no_refusal_ends_it(play: Play, code: int) -> None:
+def test_a_refused_watch_continues(play: Play, code: int) -> None:
     refuse: Answer = lambda ex: ex.reply({"message": "no"}, code)  # noqa: E731
     scene, watch = play(answers(listed(5), listed(6), listed(7)), [refuse, refuse, says(("ADDED", pod("a", 8)))])
     heard = []

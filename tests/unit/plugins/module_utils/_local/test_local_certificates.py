@@ -31,7 +31,7 @@ def load(pki: Path, name: str) -> x509.Certificate:
     return x509.load_pem_x509_certificate((pki / f"{name}.crt").read_bytes())
 
 
-def test_second_time_makes_nothing(pki: Path) -> None:
+def test_a_second_call_creates_no_certificate(pki: Path) -> None:
     before = {path: path.read_bytes() for path in pki.iterdir()}
     assert not ensure_pki(pki, LEAVES)
     assert {path: path.read_bytes() for path in pki.iterdir()} == before
@@ -63,7 +63,7 @@ def test_authority_may_only_sign(pki: Path) -> None:
 
 
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.file)
-def test_leaves_say_what_they_are_for(pki: Path, leaf: object) -> None:
+def test_leaf_certificates_have_their_key_usage(pki: Path, leaf: object) -> None:
     found = load(pki, leaf.file)  # type: ignore[attr-defined]
     purposes = list(found.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
     wanted = [ExtendedKeyUsageOID.CLIENT_AUTH] if leaf.client else []  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ def test_leaves_say_what_they_are_for(pki: Path, leaf: object) -> None:
 
 
 @pytest.mark.parametrize(("file", "node"), [("kubelet", "local-1"), ("kubelet-2", "local-2"), ("kubelet-3", "local-3")])
-def test_each_kubelet_is_its_node(pki: Path, file: str, node: str) -> None:
+def test_each_kubelet_certificate_names_its_node(pki: Path, file: str, node: str) -> None:
     assert load(pki, file).subject.rfc4514_string() == f"CN=system:node:{node},O=system:nodes"
 
 

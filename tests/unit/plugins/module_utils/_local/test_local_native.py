@@ -48,7 +48,7 @@ def test_another_number_of_nodes_is_refused(request_of: t.Any, check: bool) -> N
 
 
 @pytest.mark.parametrize("nodes", [None, 3])
-def test_who_asks_for_what_is_there_or_for_nothing_gets_it(request_of: t.Any, nodes: int | None) -> None:
+def test_the_same_number_of_nodes_or_none_is_accepted(request_of: t.Any, nodes: int | None) -> None:
     assert native.wanted(request_of(nodes), print).addresses.nodes == 3
 
 

@@ -22,7 +22,7 @@ def test_text_that_a_terminal_can_bear() -> None:
     ]
 
 
-def test_one_that_is_alone_has_all_the_room() -> None:
+def test_a_single_pod_may_use_the_whole_console() -> None:
     console = Console(lambda: None)
     console.offer("p", lines(HELD + 50))
     shown = list(console.drain())
@@ -31,7 +31,7 @@ def test_one_that_is_alone_has_all_the_room() -> None:
     assert list(console.drain()) == []
 
 
-def test_one_that_floods_leaves_room_for_the_others() -> None:
+def test_a_pod_that_floods_the_console_leaves_room_for_others() -> None:
     console = Console(lambda: None)
     for source in ("a", "b"):
         console.offer(source, lines(1))
@@ -43,7 +43,7 @@ def test_one_that_floods_leaves_room_for_the_others() -> None:
     assert len(shown) == HELD // 2 + 10 + 1
 
 
-def test_it_wakes_once_until_it_was_looked_at() -> None:
+def test_the_console_notifies_once_until_it_is_drained() -> None:
     woken: list[int] = []
     console = Console(lambda: woken.append(1))
     for _ in range(3):

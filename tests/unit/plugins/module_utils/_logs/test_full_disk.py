@@ -208,7 +208,7 @@ def test_the_end_of_a_log_is_waited_for(copy: Copy) -> None:
     assert copy.archived == copy.node.wrote
 
 
-def test_who_gives_up_is_told_what_is_missing(copy: Copy) -> None:
+def test_an_archive_that_is_given_up_reports_its_gap(copy: Copy) -> None:
     copy.node.write(10)
     copy.reads()
     copy.disk.fill()

@@ -42,12 +42,12 @@ def test_every_source_is_read_and_said_again(origin: dict[str, t.Any]) -> None:
     assert next(word for word in SOURCES if word in origin)
 
 
-def test_one_that_is_there_has_keys() -> None:
+def test_an_existing_secret_is_declared_by_its_keys() -> None:
     (found,) = parse({"name": "hf", "keys": ["token"]})
     assert (found.to_document(), found.data) == ({"name": "hf", "keys": ["token"]}, {})
 
 
-def test_a_task_may_say_the_text_itself() -> None:
+def test_a_task_may_contain_the_secret_text() -> None:
     (found,) = parse({"name": "hf", "type": None, "keys": None, "data": {"token": "hunter22"}}, text=True)
     assert found.is_plain
     assert "hunter22" not in repr(found)

@@ -121,7 +121,7 @@ def task(recipes: list[Path], values: Values) -> Task:
         ({"a": 1}, {"a": {"b": {"c": None}}}),
     ],
 )
-def test_the_corners(room: Path, low: Values, high: Values) -> None:
+def test_corner_cases_coalesce_as_in_helm(room: Path, low: Values, high: Values) -> None:
     defaults = {"a": {"b": {"c": 9, "d": 9}, "e": 9}, "f": 9}
     files = [room / "low.json", room / "high.json"]
     for file, values in zip(files, (low, high), strict=True):
@@ -129,7 +129,7 @@ def test_the_corners(room: Path, low: Values, high: Values) -> None:
     assert coalesce(defaults, merge(low, high)) == seen(mirror(room, defaults), files)
 
 
-def test_nothing_given_is_changed() -> None:
+def test_coalesce_does_not_modify_its_arguments() -> None:
     defaults: Values = {"a": {"b": [1]}}
     low: Values = {"a": {"c": {}}}
     merged = coalesce(defaults, merge(low, {"a": {"c": {"d": 1}}}))

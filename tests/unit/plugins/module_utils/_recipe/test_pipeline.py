@@ -59,7 +59,7 @@ def broken(tmp_path: Path, text: str) -> str:
     return str(caught.value).replace(str(tmp_path), "DIR")
 
 
-def test_a_good_one(tmp_path: Path) -> None:
+def test_a_valid_pipeline_is_read(tmp_path: Path) -> None:
     found = read(directory(tmp_path, GOOD))
     assert (found.name, found.namespace, found.description, found.directory) == ("digits", "team", "d", str(tmp_path))
     data, train, serve = found.steps
@@ -199,7 +199,9 @@ def pipeline(tmp_path: Path) -> Pipeline:
         ("train", ["serve", "data"], ["serve"]),
     ],
 )
-def test_choose(pipeline: Pipeline, from_step: str | None, only: list[str], names: list[str]) -> None:
+def test_steps_chosen_by_from_step_and_only_steps(
+    pipeline: Pipeline, from_step: str | None, only: list[str], names: list[str]
+) -> None:
     assert [step.name for step in choose(pipeline, from_step=from_step, only_steps=only)] == names
 
 
@@ -211,7 +213,9 @@ def test_choose(pipeline: Pipeline, from_step: str | None, only: list[str], name
         ("serve", ["data"], "pipeline digits: from_step 'serve' leaves none of only_steps."),
     ],
 )
-def test_a_choice_of_nothing(pipeline: Pipeline, from_step: str | None, only: list[str], said: str) -> None:
+def test_a_choice_without_steps_is_refused(
+    pipeline: Pipeline, from_step: str | None, only: list[str], said: str
+) -> None:
     with pytest.raises(InvalidInputError, match=f"^{re.escape(said)}$"):
         choose(pipeline, from_step=from_step, only_steps=only)
 

@@ -149,7 +149,7 @@ def helm(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[[str], bool]:
     return calls
 
 
-def test_the_oracle_knows_a_call(helm: t.Callable[[str], bool]) -> None:
+def test_helm_itself_calls_lookup(helm: t.Callable[[str], bool]) -> None:
     assert helm(REFUSED[0])
     assert not helm("lookup table")
 

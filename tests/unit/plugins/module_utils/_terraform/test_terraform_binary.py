@@ -38,14 +38,14 @@ def test_the_environment_may_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert find_binary(None, {}).version == "1.14.0-beta1"
 
 
-def test_none_is_said_clearly() -> None:
+def test_a_missing_binary_is_refused() -> None:
     with pytest.raises(MissingToolError, match=r"terraform or tofu: not found on PATH\. Install .* 1\.10 or newer"):
         find_binary(None, {})
     with pytest.raises(MissingToolError, match=r"/no/such: not found"):
         find_binary("/no/such", {})
 
 
-def test_one_that_is_too_old_or_something_else_is_refused(tmp_path: Path) -> None:
+def test_an_old_version_or_another_program_is_refused(tmp_path: Path) -> None:
     path = program(tmp_path, "terraform", "1.9.8")
     with pytest.raises(MissingToolError, match=r"is version 1\.9\.8; 1\.10 or newer is needed"):
         find_binary(None, {})

@@ -105,7 +105,7 @@ def test_what_is_unknown_inside_a_value_is_said() -> None:
         (["update"], {"id": "x"}, "import"),
     ],
 )
-def test_actions(actions: list[str], importing: dict[str, str] | None, action: str | None) -> None:
+def test_actions_of_a_planned_change(actions: list[str], importing: dict[str, str] | None, action: str | None) -> None:
     change = {"actions": actions, "importing": importing, "before": {}, "after": {}}
     entry = {"address": "a.b", "type": "a", "mode": "managed", "change": change}
     data = {**entry, "address": "data.a.b", "mode": "data", "change": {**change, "actions": ["create"]}}

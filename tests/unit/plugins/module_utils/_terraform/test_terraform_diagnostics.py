@@ -125,7 +125,7 @@ def test_a_permission_that_is_lacking_is_named() -> None:
     assert explained([problem(said)]).details["action"] == "iam:CreateRole"
 
 
-def test_a_pointer_to_a_page_is_no_reason() -> None:
+def test_a_link_to_documentation_is_not_a_reason() -> None:
     # The AWS provider 5.100 without credentials.
     detail = "Please see https://registry.terraform.io/providers/hashicorp/aws\nfor more information.\n\nError: ..."
     assert str(explained([problem("No valid credential sources found", detail)])) == (
@@ -140,7 +140,7 @@ def test_warnings_are_no_reason() -> None:
     assert str(explained([warning])) == "train: terraform apply: it printed no reason"
 
 
-def test_a_crash_is_told_by_its_last_words() -> None:
+def test_a_crash_is_reported_with_its_last_lines() -> None:
     error = diagnostics.explain("train: terraform apply", [], ["panic: nil", "", "goroutine 1"], RUN)
     assert str(error) == "train: terraform apply: goroutine 1"
 
