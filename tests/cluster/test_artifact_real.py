@@ -38,7 +38,8 @@ _RUN = """
 mount --bind {base} {root}/python
 cd {home}/work
 variables=(HOME={home} PATH={root}/env/bin:{root}/bin:/usr/bin:/bin LC_ALL=C.UTF-8 MLOPS_EKS_CACHE={home}/work/cache)
-variables+=(LD_LIBRARY_PATH={root}/python/lib ANSIBLE_HOME={home}/work/.ansible ANSIBLE_COLLECTIONS_PATH={root}/collections)
+variables+=(LD_LIBRARY_PATH={root}/python/lib ANSIBLE_HOME={home}/work/.ansible)
+variables+=(ANSIBLE_COLLECTIONS_PATH={root}/collections)
 play=(ansible-playbook mlops.eks.train -i clusters.yml -e pipeline={home}/work/run -e runs_dir={home}/work/runs)
 exec setpriv --reuid {user} --regid {group} --clear-groups env -i "${{variables[@]}}" "${{play[@]}}"
 """
