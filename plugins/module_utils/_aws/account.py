@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.leftover import Kind, Leftover, leftovers
@@ -17,6 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import AwsError, ConflictError, DeniedError
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import redacted
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._core.waiting import Waiting
 
 Say = Callable[[str], None]
@@ -142,7 +143,7 @@ class _Account(t.NamedTuple):
             return seen
         waiting = self._waiting()
         while seen.found and not waiting.over:
-            waiting.pause(f"waiting for {_some(seen.found)} to be gone")
+            waiting.pause(f"waiting for {listed(map(str, seen.found))} to be gone")
             seen = self.look()
         return seen
 
@@ -150,19 +151,12 @@ class _Account(t.NamedTuple):
         return Waiting(self.say, self.clock, self.params["timeout"])
 
 
-def _some(found: Iterable[Leftover]) -> str:
-    """Return `load balancer a, EC2 instance b and 3 more`."""
-    names = [str(entry) for entry in found]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
-
-
 def _sentence(cluster: str, aws: Aws, seen: Seen) -> str:
     parts = []
     if seen.found:
         parts.append(
-            f"{len(seen.found)} left: {_some(seen.found)}. Remove each by its command in 'leftovers', then run this"
-            " again"
+            f"{len(seen.found)} left: {listed(map(str, seen.found))}. Remove each by its command in 'leftovers', then"
+            " run this again"
         )
     if seen.unknown:
         parts.append(f"could not look for {', '.join(seen.unknown)}: {next(iter(seen.unknown.values()))}")

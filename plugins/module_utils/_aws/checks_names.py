@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ansible_collections.mlops.eks.plugins.module_utils._aws.facts import Context
 from ansible_collections.mlops.eks.plugins.module_utils._aws.finding import Finding, fail, ok
 from ansible_collections.mlops.eks.plugins.module_utils._aws.ownership import tags_of
 from ansible_collections.mlops.eks.plugins.module_utils._aws.stack import TAG, Stack
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 
 Tags = dict[str, str]
 
@@ -105,13 +106,6 @@ def taken(context: Context, names: Names) -> Iterator[Finding]:
         conflict = f"{', '.join(foreign)}: there already, without the tag {TAG}={context.stack.name}"
         yield fail(title, conflict, "Choose another name for the cluster, or remove what is in the way.")
     elif there:
-        yield ok(title, f"{_few(there)}: there already, and this stack's")
+        yield ok(title, f"{listed(there)}: there already, and this stack's")
     else:
-        yield ok(title, f"{_few(wanted)}: free")
-
-
-def _few(names: Iterable[str]) -> str:
-    """Return the first three names, and how many more there are."""
-    listed = list(names)
-    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
-    return ", ".join(listed[:3]) + more
+        yield ok(title, f"{listed(wanted)}: free")

@@ -19,6 +19,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Sour
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_json, write_atomically
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 # Name of a repository that is not in the user's configuration of Helm.
@@ -106,8 +107,7 @@ class _Pull:
         if not versions:
             known = {row["name"].partition("/")[2] for row in rows}
             raise SourceError(f"chart {self.reference}: there is no chart {name!r} in it.{did_you_mean(name, known)}")
-        more = f" and {len(versions) - _SHOWN} more" if len(versions) > _SHOWN else ""
-        return f"It has {', '.join(versions[:_SHOWN])}{more}."
+        return f"It has {listed(versions, _SHOWN)}."
 
 
 def _is_absent(answer: Answer) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import typing as t
+from collections.abc import Iterable
 
 # ECMA-48: control sequences (colours, cursor), control strings with their content (title, clipboard, links), other
 # escape sequences.
@@ -55,6 +56,13 @@ def clipped(line: bytes, width: int) -> str:
 def shortened(text: str, length: int) -> str:
     """Return at most `length` characters of `text`, with a mark if it is shortened."""
     return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+def listed(names: Iterable[str], most: int = 3, *, rest: str = "more") -> str:
+    """Return the first `most` names and how many others there are, such as `a, b, c and 2 more`."""
+    found = list(names)
+    others = f" and {len(found) - most} {rest}" if len(found) > most else ""
+    return f"{', '.join(found[:most])}{others}"
 
 
 def shown(value: t.Any, width: int = 60) -> str:

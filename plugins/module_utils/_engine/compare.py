@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.files import to_yaml, to_yaml_stream
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import yaml
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._ledger.ledger import Entry, Ledger
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import without_data
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan
@@ -48,8 +49,7 @@ def what_changed(entry: Entry | None, task: Task, draft: Draft) -> str:
     keys = list(_changed(yaml.safe_load(before), task.mask.document(draft.values), ""))
     if not keys:
         return chart or "chart changed"
-    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    values = f"values {', '.join(keys[:_NAMED])}{more} changed"
+    values = f"values {listed(keys, _NAMED)} changed"
     return f"{chart}, and its {values}" if chart else values
 
 

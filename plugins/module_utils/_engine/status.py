@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import from_iso, human
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import ClusterError
-from ansible_collections.mlops.eks.plugins.module_utils._core.text import shortened
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed, shortened
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Kube
 from ansible_collections.mlops.eks.plugins.module_utils._kube.listing import items
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import collection
@@ -63,8 +63,7 @@ def on_node_groups(kube: Kube, rows: Iterable[Row], groups: Sequence[str]) -> li
 def _text(row: Row, nodes: Sequence[str]) -> str:
     """Return which step is on `nodes`, as part of a sentence."""
     does = {"running": "runs", "retrying": "waits for its next attempt", "ready": "serves"}[row["outcome"]]
-    more = f" and {len(nodes) - _NAMED_NODES} more" if len(nodes) > _NAMED_NODES else ""
-    where = f"on {', '.join(nodes[:_NAMED_NODES])}{more}" if nodes else "with no pod yet"
+    where = f"on {listed(nodes, _NAMED_NODES)}" if nodes else "with no pod yet"
     who = f"step {row['step']} of {row['release']} in namespace {row['namespace']}"
     return f"{who} {does} {where}, since {row['started']}"
 
@@ -142,8 +141,6 @@ def elsewhere(kube: Kube, release: str | None) -> str:
     names = sorted({one["metadata"]["namespace"] for one in found.get("items") or ()} - {kube.namespace})
     if not names:
         return ""
-    shown = ", ".join(names[:_NAMED_NAMESPACES]) + (
-        f" and {len(names) - _NAMED_NAMESPACES} more" if len(names) > _NAMED_NAMESPACES else ""
-    )
     subject = f"run {release} is" if release else "there are runs"
-    return f" But {subject} in {shown}: set the namespace (playbooks: -e kube_namespace={names[0]})."
+    where = listed(names, _NAMED_NAMESPACES)
+    return f" But {subject} in {where}: set the namespace (playbooks: -e kube_namespace={names[0]})."

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import Clock, human
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._diagnose.disruptions import node_is_silent
 from ansible_collections.mlops.eks.plugins.module_utils._kube import pods as pod_view
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document, Kube
@@ -68,9 +69,7 @@ def wait_is_over(pods: Sequence[Document], waited: float) -> bool:
 
 def pod_names(pods: Sequence[Document]) -> str:
     """Return up to three names, and how many more there are."""
-    names = sorted(map(pod_view.name, pods))
-    more = f" and {len(names) - 3} more pods" if len(names) > 3 else ""
-    return f"{', '.join(names[:3])}{more}"
+    return listed(sorted(map(pod_view.name, pods)), rest="more pods")
 
 
 def with_first_deletion(before: Document | None, pod: Document) -> Document:

@@ -17,6 +17,7 @@ from pathlib import Path
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import RECORD, read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._core.step_record import SCHEMA
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._report import parse
 from ansible_collections.mlops.eks.plugins.module_utils._report.model import Cluster, Run, Step
 
@@ -52,8 +53,7 @@ def run_directory(runs_dir: Path, run_id: str) -> Path:
     known = sorted((entry.name for entry in runs_dir.iterdir() if _is_run(entry)), reverse=True)
     if run_id in known:
         return runs_dir / run_id
-    more = f" and {len(known) - _MOST_RUNS} older" if len(known) > _MOST_RUNS else ""
-    existing = f"it has {', '.join(known[:_MOST_RUNS])}{more}" if known else "it has no runs yet"
+    existing = f"it has {listed(known, _MOST_RUNS, rest='older')}" if known else "it has no runs yet"
     raise InvalidInputError(f"Cannot report run {run_id!r}: {runs_dir} has no such run; {existing}.", runs=known)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.clock import human
+from ansible_collections.mlops.eks.plugins.module_utils._core.text import listed
 from ansible_collections.mlops.eks.plugins.module_utils._terraform.events import TEXT, Event, hook
 
 # Action: the verb while it runs, the verb when it is complete.
@@ -64,9 +65,8 @@ class Progress:
         self._spoken = now
         if self._running:
             oldest = sorted(self._running.items(), key=lambda entry: entry[1].since)
-            shown = [f"{how.doing} {address} ({human(now - how.since)})" for address, how in oldest[:3]]
-            more = f" and {len(oldest) - 3} more" if len(oldest) > 3 else ""
-            return [f"{self._count()}still {', '.join(shown)}{more}"]
+            shown = (f"{how.doing} {address} ({human(now - how.since)})" for address, how in oldest)
+            return [f"{self._count()}still {listed(shown)}"]
         read = f"; {self.read} resources read" if self.read else ""
         return [f"{self._count()}still running after {human(now - self._begun)}{read}"]
 

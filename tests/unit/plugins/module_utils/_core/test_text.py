@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import (
     clipped,
+    listed,
     plain,
     plain_document,
     shortened,
@@ -74,3 +75,9 @@ def test_what_the_user_wrote_is_quoted_on_one_short_line() -> None:
 def test_shortened_text_has_a_mark_and_at_most_the_length() -> None:
     assert shortened("x" * 10, 10) == "x" * 10
     assert shortened("x" * 11, 10) == f"{'x' * 7}..."
+
+
+def test_long_lists_are_counted() -> None:
+    assert listed([]) == ""
+    assert listed(["a", "b", "c"]) == "a, b, c"
+    assert listed((name for name in "abcde"), 2, rest="older") == "a, b and 3 older"
