@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""Write what is derived in the charts: each `values.schema.json`, and the table of values in each README.
+"""Write what is derived in the charts from `keys.yaml` and each chart's own `keys.yaml`.
 
-A chart's `values.yaml` holds its keys, their defaults and, in `# --` comments, their meaning; its `schema.yaml` holds
-their types, in the terms of `definitions.yaml`. The schema that Helm reads and the table that people read follow.
+Derived are, in each chart: `Chart.yaml`, `values.yaml`, `values.schema.json`, `defaults.json` (what stands in for a key that a recipe leaves
+blank), `ci/everything-values.yaml` and the table of values in the README.
 
 Usage: `python charts/generate.py` writes; `--check` writes nothing and exits with 1 when something is out of date.
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
+import textwrap
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,15 @@ import yaml
 DRAFT = "http://json-schema.org/draft-07/schema#"
 CHARTS = Path(__file__).resolve().parent
 START, END = "<!-- values: written by charts/generate.py -->", "<!-- /values -->"
+# One version for the whole catalogue: that of the library chart, which every chart carries.
+VERSION = "1.0.0"
 # Keys that Helm sets itself: allowed by the schema, no business of recipes.
-HELM_KEYS = frozenset({"common", "global"})
+HELM_KEYS = {
+    "common": {"type": "object", "description": "Set by Helm for the library chart; not for recipes."},
+    "global": {"type": "object", "description": "Set by Helm for sub-charts; not for recipes."},
+}
+# The name that the mixin `work` has for the program of a chart.
+WORK = "WORK"
 
 Json = dict[str, Any]
 
@@ -35,68 +44,151 @@ def merged(below: Any, above: Any) -> Any:
     return above
 
 
-def expanded(node: Any, definitions: Json) -> Any:
-    """Return a schema with each `$use` replaced by the definition it names, the keys beside it laid over."""
-    if isinstance(node, list):
-        return [expanded(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    own = {key: expanded(value, definitions) for key, value in node.items() if key != "$use"}
-    return merged(expanded(definitions[node["$use"]], definitions), own) if "$use" in node else own
+def shared() -> Json:
+    """Return the keys that charts share."""
+    return _read(CHARTS / "keys.yaml")
 
 
-def closed(node: Any) -> Any:
-    """Return a schema in which every object with properties refuses others."""
-    if isinstance(node, list):
-        return [closed(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    is_object = "object" in _kinds(node) and "properties" in node
-    return {
-        **{key: closed(value) for key, value in node.items()},
-        **({"additionalProperties": False} if is_object else {}),
-    }
+@cache
+def _read(path: Path) -> Json:
+    return dict(yaml.safe_load(path.read_text()))
 
 
-def comments(text: str) -> dict[str, str]:
-    """Return the meaning of each key of a `values.yaml`, by dotted path, from the comment lines above it."""
-    found: dict[str, str] = {}
-    path: list[str] = []
-    pending: list[str] = []
-    for line in text.splitlines():
-        if comment := re.match(r"\s*# ?(.*)", line):
-            pending.append(comment[1])
-        elif key := re.match(r"((?:  )*)([A-Za-z_]\w*):", line):
-            path = [*path[: len(key[1]) // 2], key[2]]
-            if pending:
-                found[".".join(path)] = " ".join(pending).removeprefix("-- ")
-            pending = []
+def keys(chart: Path) -> Json:
+    """Return every key of a chart, by name: `type`, `default` and `doc`; a group has `keys` instead of `type`."""
+    own = _read(chart / "keys.yaml")
+    found: Json = {}
+    for mixin in own["mixins"]:
+        group = deepcopy(shared()["mixins"][mixin])
+        if WORK in group:
+            group = {own["work"]: group[WORK]}
+        found = merged(found, group)
+    found = merged(found, own.get("keys", {}))
+    for field in ("default", "doc"):
+        for path, value in own.get(f"{field}s", {}).items():
+            _at(found, path)[field] = value
     return found
 
 
-def described(node: Json, meanings: dict[str, str], path: str = "") -> Json:
-    """Return a schema whose properties carry the meaning that `values.yaml` gives them."""
-    children = node.get("properties", {}).items()
-    properties = {name: described(child, meanings, f"{path}.{name}".lstrip(".")) for name, child in children}
-    meaning = {"description": meanings[path]} if path in meanings else {}
-    return {**meaning, **node, **meaning, **({"properties": properties} if properties else {})}
+def _at(found: Json, path: str) -> Json:
+    """Return the key at a dotted path; raises SystemExit for one that is not there."""
+    node: Json = {"keys": found}
+    for part in path.split("."):
+        if part not in node.get("keys", {}):
+            raise SystemExit(f"keys.yaml changes {path}, which is no key of the chart")
+        node = node["keys"][part]
+    return node
+
+
+def default(key: Json, *, blank: bool = False) -> Any:
+    """Return the default of a key; with `blank`, what stands in for a blank one: an open map or a list is then empty.
+
+    A blank list or map is how Helm's users remove a default, a list of claims for one.
+    """
+    if "keys" in key:
+        return {
+            name: default(child, blank=blank)
+            for name, child in key["keys"].items()
+            if "keys" in child or "default" in child
+        }
+    value = key["default"]
+    return type(value)() if blank and isinstance(value, (dict, list)) else value
+
+
+def property_of(key: Json) -> Json:
+    """Return the schema of a key."""
+    doc = {"description": key["doc"]} if "doc" in key else {}
+    if "keys" in key:
+        children = {name: property_of(child) for name, child in key["keys"].items()}
+        return {**doc, "type": "object", "additionalProperties": False, "properties": children}
+    if isinstance(key["type"], str):
+        return {**doc, "$ref": f"#/definitions/{key['type']}"}
+    return {**doc, **_references(key["type"])}
+
+
+def _references(node: Any) -> Any:
+    """Return a schema with each `$use` as a reference to its definition."""
+    if isinstance(node, list):
+        return [_references(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    own = {key: _references(value) for key, value in node.items() if key != "$use"}
+    if "$use" not in node:
+        return own
+    # Draft 7 ignores what stands beside `$ref`.
+    if own.keys() <= {"description"}:
+        return {**own, "$ref": f"#/definitions/{node['$use']}"}
+    return {**_references(shared()["types"][node["$use"]]), **own}
 
 
 def schema(chart: Path) -> Json:
     """Return the JSON schema (draft-07) of a chart's values."""
-    definitions = yaml.safe_load((CHARTS / "definitions.yaml").read_text())
-    types = closed(expanded(yaml.safe_load((chart / "schema.yaml").read_text()), definitions))
-    head = {"$schema": DRAFT, "title": f"Values of the chart {chart.relative_to(CHARTS)}"}
-    return {**head, **described(types, comments((chart / "values.yaml").read_text()))}
+    properties = {name: property_of(key) for name, key in keys(chart).items()} | HELM_KEYS
+    used: Json = {}
+    pending = list(_named(properties))
+    while pending:
+        name = pending.pop()
+        if name not in used:
+            used[name] = _references(shared()["types"][name])
+            pending += _named(used[name])
+    return {
+        "$schema": DRAFT,
+        "title": f"Values of the chart {chart.relative_to(CHARTS)}",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "definitions": {name: used[name] for name in shared()["types"] if name in used},
+    }
 
 
-def rows(node: Json, default: Any, path: str = "") -> Iterator[tuple[str, str, str, str]]:
+def _named(node: Any) -> Iterator[str]:
+    """Yield the definitions that a schema refers to."""
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].rpartition("/")[2]
+        for value in node.values():
+            yield from _named(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _named(item)
+
+
+def resolved(node: Json) -> Json:
+    """Return the schema of a key with its definition written out."""
+    if "$ref" not in node:
+        return node
+    found = resolved(_references(shared()["types"][node["$ref"].rpartition("/")[2]]))
+    return {**found, **{key: value for key, value in node.items() if key != "$ref"}}
+
+
+def values(chart: Path) -> str:
+    """Return `values.yaml`: defaults, each under its meaning."""
+    head = "# Written by charts/generate.py from keys.yaml.\n"
+    return head + "".join(_value(name, key, "") for name, key in keys(chart).items() if "keys" in key or "default" in key)
+
+
+def _value(name: str, key: Json, indent: str) -> str:
+    mark = "# " if "keys" in key else "# -- "
+    prefix = f"{indent}# "
+    comment = textwrap.fill(key.get("doc", ""), 150, initial_indent=indent + mark, subsequent_indent=prefix)
+    lines = f"{comment}\n" if key.get("doc") else ""
+    if "keys" in key:
+        children = "".join(
+            _value(child, one, f"{indent}  ") for child, one in key["keys"].items() if "keys" in one or "default" in one
+        )
+        return f"{lines}{indent}{name}:\n{children}"
+    text = yaml.safe_dump({name: key["default"]}, sort_keys=False, allow_unicode=True, width=140)
+    return lines + textwrap.indent(text, indent)
+
+
+def rows(node: Json, standard: Any, path: str = "") -> Iterator[tuple[str, str, str, str]]:
     """Yield key, type, default and meaning of every value that a schema allows; items of lists are spelled `key[]`."""
-    for name, child in sorted(node.get("properties", {}).items(), key=lambda pair: _order(pair[0], default)):
+    for name, reference in node.get("properties", {}).items():
+        child = resolved(reference)
         if "const" in child or (not path and name in HELM_KEYS):
             continue
         key = f"{path}.{name}".lstrip(".")
-        value = default.get(name, _MISSING) if isinstance(default, dict) else _MISSING
+        value = standard.get(name, _MISSING) if isinstance(standard, dict) else _MISSING
         if child.get("writeOnly"):
             yield key, "string or secretKeyRef", _default(value), _meaning(child)
             continue
@@ -104,15 +196,10 @@ def rows(node: Json, default: Any, path: str = "") -> Iterator[tuple[str, str, s
             yield key, _type(child), _default(value), _meaning(child)
         yield from rows(child, value, key)
         if isinstance(child.get("items"), dict):
-            yield from rows(child["items"], _MISSING, f"{key}[]")
+            yield from rows(resolved(child["items"]), _MISSING, f"{key}[]")
 
 
 _MISSING = object()
-
-
-def _order(name: str, default: Any) -> int:
-    """Return the place of a key: the order of `values.yaml`, then that of the schema."""
-    return list(default).index(name) if isinstance(default, dict) and name in default else 1000
 
 
 def _meaning(node: Json) -> str:
@@ -128,21 +215,61 @@ def _type(node: Json) -> str:
     if "enum" in node:
         return ", ".join(map(str, node["enum"]))
     name = " or ".join(kind for kind in _kinds(node) if kind != "null")
-    items = node.get("items", {}).get("type")
+    items = resolved(node["items"]).get("type") if "items" in node else None
     return f"{name} of {' or '.join([items] if isinstance(items, str) else items)}" if items else name
 
 
 def _default(value: Any) -> str:
-    return "" if value is _MISSING or value in ("", None) else f"`{json.dumps(value)}`"
+    return "" if value is _MISSING or value in ("", None) else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 def table(chart: Path) -> str:
     """Return the table of a chart's values, in Markdown."""
-    default = yaml.safe_load((chart / "values.yaml").read_text())
     head = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
     return head + "\n".join(
-        f"| `{key}` | {kind} | {value} | {text} |" for key, kind, value, text in rows(schema(chart), default)
+        f"| `{key}` | {kind} | {value} | {text} |"
+        for key, kind, value, text in rows(schema(chart), default({"keys": keys(chart)}))
     )
+
+
+def example(chart: Path) -> str:
+    """Return `ci/everything-values.yaml`: a value for every key of the chart; raises SystemExit for a key without one."""
+    own = _read(chart / "keys.yaml")
+    given = dict(shared()["examples"])
+    given[own["work"]] = merged(given.pop(WORK), given.get(own["work"], {}))
+    content = _examples(keys(chart), merged(given, own.get("examples", {})), chart.name)
+    head = "# Written by charts/generate.py: a value for every key.\n"
+    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=150)
+
+
+def _examples(found: Json, given: Any, path: str) -> Json:
+    content: Json = {}
+    for name, key in found.items():
+        if "keys" not in key and "default" not in key:
+            continue
+        if not isinstance(given, dict) or name not in given:
+            raise SystemExit(f"no example for the key {path}.{name}: add it to `examples` of a keys.yaml")
+        content[name] = _examples(key["keys"], given[name], f"{path}.{name}") if "keys" in key else given[name]
+    return content
+
+
+def metadata(chart: Path) -> str:
+    """Return `Chart.yaml`."""
+    own = _read(chart / "keys.yaml")
+    content = {
+        "apiVersion": "v2",
+        "name": chart.name,
+        "description": own["description"],
+        "type": "application",
+        "version": VERSION,
+        "appVersion": VERSION,
+        "kubeVersion": ">=1.31.0-0",
+        "keywords": own["keywords"],
+        "annotations": {"mlops.eks/until": own["until"]},
+        "dependencies": [{"name": "common", "version": VERSION, "repository": "file://../../common"}],
+    }
+    head = "# Written by charts/generate.py from keys.yaml.\n"
+    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=150)
 
 
 def outputs(chart: Path) -> dict[Path, str]:
@@ -150,15 +277,20 @@ def outputs(chart: Path) -> dict[Path, str]:
     readme = chart / "README.md"
     before, rest = readme.read_text().split(START)
     after = rest.split(END)[1]
+    stand_ins = default({"keys": keys(chart)}, blank=True)
     return {
+        chart / "Chart.yaml": metadata(chart),
+        chart / "values.yaml": values(chart),
         chart / "values.schema.json": json.dumps(schema(chart), indent=2, ensure_ascii=False) + "\n",
+        chart / "defaults.json": json.dumps(stand_ins, ensure_ascii=False) + "\n",
+        chart / "ci" / "everything-values.yaml": example(chart),
         readme: f"{before}{START}\n\n{table(chart)}\n\n{END}{after}",
     }
 
 
 def charts() -> list[Path]:
     """Return the directories of the charts that have values of their own."""
-    return sorted(path.parent for path in CHARTS.glob("*/*/schema.yaml"))
+    return sorted(path.parent for path in CHARTS.glob("*/*/keys.yaml"))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,14 +10,14 @@
 
 {{/* common.env: the entries of a container's `env`, in the recipe's order, because later ones may refer to earlier ones as $(NAME).
      `value` may hold templates. One that is a secret of the values (_secrets.tpl) and nothing else is taken from its Secret; for those that
-     are part of a longer text a variable of their own comes first. Usage: include "common.env" (dict "root" $ "work" .Values.train "resources" .Values.resources) */}}
+     are part of a longer text a variable of their own comes first. Usage: include "common.env" (dict "root" $ "program" .Values.train "resources" .Values.resources) */}}
 {{- define "common.env" -}}
 {{- $root := .root }}
 {{- $secrets := include "common.secretRefs" .root | fromYaml }}
 {{- $parts := dict }}
 {{- $entries := list }}
 {{- $names := list }}
-{{- range .work.env }}
+{{- range .program.env }}
 {{- $names = append $names .name }}
 {{- $entry := dict "name" .name "valueFrom" .valueFrom }}
 {{- if not .valueFrom }}
@@ -33,6 +33,13 @@
 {{- end }}
 {{- end }}
 {{- $entries = append $entries $entry }}
+{{- end }}
+{{- $run := .root.Values.run }}
+{{- range $name, $value := dict "RUN_NAME" ($run.name | default .root.Release.Name) "RUN_STEP" $run.step }}
+{{- if and $value (not (has $name $names)) }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
 {{- end }}
 {{- range $name, $secret := $parts }}
 - name: {{ $name }}

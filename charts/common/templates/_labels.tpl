@@ -14,6 +14,16 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
+{{/* common.podLabels: labels of pods. No version: pods of servers would be replaced by every release of the collection. `app` is what tools of the
+     reference system look for. */}}
+{{- define "common.podLabels" -}}
+{{ include "common.selectorLabels" . }}
+app: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .role | default .component }}
+app.kubernetes.io/part-of: mlops-eks
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{- end }}
+
 {{/* common.workloadLabels: labels of the object that decides the step: the standard ones and the Kueue queue.
      Usage: include "common.workloadLabels" (dict "root" $ "component" "training") | nindent 4 */}}
 {{- define "common.workloadLabels" -}}

@@ -1,16 +1,47 @@
-{{/* common.podTemplate: metadata and spec of a pod that runs the generated script.
-     Context, all keys: root; component (label); container (its name); command (list); work (map with env and envFrom);
-     resources (requests, limits, node_type); tolerations (list); ebs (map); script (ConfigMap name); image (reference);
-     pullPolicy; and, optional: restartPolicy, gracePeriod (seconds), annotations (map), extra (YAML text added to the container: ports, probes).
-     Usage: include "common.podTemplate" (dict …) | nindent 4 */}}
+{{/* common.podTemplate: metadata and spec of a pod.
+     Context: that of common.begin, and of the role:
+       role         optional: app.kubernetes.io/component of the pod where it differs from the workload's
+       values       optional: the values that the pod takes, where they differ from the chart's: see common.role
+       command      list
+       restartPolicy, gracePeriod (seconds), annotations (map), extra (YAML text added to the container: ports, probes): optional
+     Usage: include "common.podTemplate" (merge (dict "command" (list …)) $context) | nindent 4 */}}
 {{- define "common.podTemplate" -}}
-{{- $values := .root.Values -}}
+{{- $values := .values | default .root.Values }}
+{{- $pod := include "common.podText" . | fromYaml }}
+{{- if $pod.Error }}
+{{- fail (printf "the pod of %s cannot be rendered: %s" (.role | default .component) $pod.Error) }}
+{{- end }}
+{{- include "common.overlay" (dict "below" $pod.spec "above" $values.pod) }}
+{{- include "common.overlay" (dict "below" (first $pod.spec.containers) "above" $values.container) }}
+{{- toYaml $pod }}
+{{- end }}
+
+{{/* common.role: the context of one role of a workload (launcher, worker, head, leader): the chart's values under the role's own. A role that does not
+     `inherit` takes nothing of what says where the other pods run and what they get.
+     Usage: include "common.role" (dict "context" $context "own" .Values.launcher "inherit" false)
+     Changes `context`, which the caller makes for the role: its `values`. */}}
+{{- define "common.role" -}}
+{{- $values := deepCopy .context.root.Values }}
+{{- if not .inherit }}
+{{- range $key, $nothing := dict "resources" dict "tolerations" list "affinity" dict "node_selector" dict "topology_spread_constraints" list "scheduler_name" "" "ebs" dict }}
+{{- $_ := set $values $key $nothing }}
+{{- end }}
+{{- end }}
+{{- include "common.overlay" (dict "below" $values "above" .own) }}
+{{- $_ := set .context "values" $values }}
+{{- end }}
+
+{{- define "common.podText" -}}
+{{- $values := .values | default .root.Values -}}
+{{- $pod := merge (dict "resources" $values.resources "tolerations" $values.tolerations "values" $values) . -}}
 metadata:
   labels:
-    {{- include "common.labels" . | nindent 4 }}
+    {{- include "common.podLabels" . | nindent 4 }}
   annotations:
     karpenter.sh/do-not-disrupt: "true"
     sidecar.istio.io/inject: "false"
+    app.kubernetes.io/instance: {{ .root.Release.Name }}
+    app.kubernetes.io/managed-by: {{ .root.Release.Service }}
     {{- with .annotations }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -36,17 +67,37 @@ spec:
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with .resources.node_type }}
-  nodeSelector:
-    node.kubernetes.io/instance-type: {{ . }}
+  {{- with $values.priority_class_name }}
+  priorityClassName: {{ . }}
   {{- end }}
-  {{- with include "common.tolerations" . | trim }}
+  {{- with $values.image_pull_secrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  {{- with include "common.nodeSelector" $values | trim }}
+  nodeSelector:
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- with include "common.tolerations" $pod | trim }}
   tolerations:
     {{- . | nindent 4 }}
   {{- end }}
-  {{- with $values.affinity }}
+  {{- with include "common.affinity" $values | fromYaml }}
   affinity:
     {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.topology_spread_constraints }}
+  topologySpreadConstraints:
+    {{- $labels := include "common.selectorLabels" $pod | fromYaml }}
+    {{- range . }}
+    - {{ toYaml (merge (dict) . (dict "labelSelector" (dict "matchLabels" $labels))) | nindent 6 | trim }}
+    {{- end }}
+  {{- end }}
+  {{- with include "common.initContainers" $pod | trim }}
+  initContainers:
+    {{- . | nindent 4 }}
   {{- end }}
   containers:
     - name: {{ .container }}
@@ -54,11 +105,11 @@ spec:
       imagePullPolicy: {{ .pullPolicy }}
       command:
         {{- toYaml .command | nindent 8 }}
-      {{- with include "common.env" . | trim }}
+      {{- with include "common.env" $pod | trim }}
       env:
         {{- . | nindent 8 }}
       {{- end }}
-      {{- with .work.envFrom }}
+      {{- with .program.envFrom }}
       envFrom:
         {{- toYaml . | nindent 8 }}
       {{- end }}
@@ -70,13 +121,58 @@ spec:
           exec:
             command: [/bin/bash, /etc/config/stop.sh]
       resources:
-        {{- include "common.resources" . | nindent 8 }}
+        {{- include "common.resources" $pod | nindent 8 }}
       {{- with $values.securityContext }}
       securityContext:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       volumeMounts:
-        {{- include "common.volumeMounts" . | nindent 8 }}
+        {{- include "common.volumeMounts" $pod | nindent 8 }}
   volumes:
-    {{- include "common.volumes" . | nindent 4 }}
+    {{- include "common.volumes" $pod | nindent 4 }}
+{{- end }}
+
+{{/* common.initContainers: `init_containers`, and `sidecars`, which run beside the container and end with it. One that names no image takes the
+     program's; one that names no mounts takes the container's. */}}
+{{- define "common.initContainers" -}}
+{{- $standard := dict "image" .image "imagePullPolicy" .pullPolicy "volumeMounts" (include "common.volumeMounts" . | fromYamlArray) }}
+{{- range $role, $containers := dict "init" .values.init_containers "sidecar" .values.sidecars }}
+{{- range $containers }}
+{{- $container := deepCopy $standard }}
+{{- if eq $role "sidecar" }}
+{{- $_ := set $container "restartPolicy" "Always" }}
+{{- end }}
+{{- range $key, $value := . }}
+{{- $_ := set $container $key $value }}
+{{- end }}
+- {{ toYaml $container | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* common.nodeSelector: labels of the nodes. Several instance types are a matter of affinity. Context: the values of the pod. */}}
+{{- define "common.nodeSelector" -}}
+{{- $labels := deepCopy (.node_selector | default dict) }}
+{{- if and .resources.node_type (kindIs "string" .resources.node_type) }}
+{{- $_ := set $labels "node.kubernetes.io/instance-type" .resources.node_type }}
+{{- end }}
+{{- with $labels }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* common.affinity: the recipe's affinity; a list of instance types is required by every term of it. Context: the values of the pod. */}}
+{{- define "common.affinity" -}}
+{{- $affinity := deepCopy (.affinity | default dict) }}
+{{- if and .resources.node_type (kindIs "slice" .resources.node_type) }}
+{{- $types := dict "key" "node.kubernetes.io/instance-type" "operator" "In" "values" .resources.node_type }}
+{{- $required := dig "nodeAffinity" "requiredDuringSchedulingIgnoredDuringExecution" dict $affinity }}
+{{- $terms := list }}
+{{- range ($required.nodeSelectorTerms | default (list dict)) }}
+{{- $terms = append $terms (merge (dict "matchExpressions" (append (.matchExpressions | default list) $types)) .) }}
+{{- end }}
+{{- $node := merge (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms)) ($affinity.nodeAffinity | default dict) }}
+{{- $_ := set $affinity "nodeAffinity" $node }}
+{{- end }}
+{{- toYaml $affinity }}
 {{- end }}

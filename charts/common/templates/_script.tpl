@@ -17,12 +17,14 @@
 
 {{/* common.script: the one bash program of a step.
      Context: root; git, inline, pre, command (shell text), post, always (values of the recipe); and, optional: done (what to print after the
-     command), before (our own shell lines before the recipe's), after (our own lines between the command and `post`), clone (suffix of the
-     clone's directory). `always` runs in a subshell, so that nothing in it can change the exit status. */}}
+     command), before (our own shell lines before the recipe's), after (our own lines between the command and `post`), options (of `set`),
+     shared (several processes of the pod run this script). `always` runs in a subshell, so that nothing in it can change the exit status. */}}
 {{- define "common.script" -}}
 #!/bin/bash
-# Release {{ .root.Release.Name }}, chart {{ .root.Chart.Name }} {{ .root.Chart.Version }}.
-set -Eeo pipefail
+# Release {{ .root.Release.Name }}, chart {{ .root.Chart.Name }}.
+{{- with .options }}
+set {{ . }}
+{{- end }}
 
 _step_report() {
   local line
@@ -44,7 +46,19 @@ _step_finish() {
   {{- end }}
   {{- if .git.repo_url }}
   cd /
-  rm -rf "$GIT_CLONE_DIR"
+  if [ "${_step_clone:-}" ]; then
+    {{- if .shared }}
+    (
+      flock 9
+      rm -f "/dev/shm/clone/$$"
+      if [ -z "$(_step_others)" ]; then
+        rm -rf "$_step_clone"
+      fi
+    ) 9>/dev/shm/clone.lock
+    {{- else }}
+    rm -rf "$_step_clone"
+    {{- end }}
+  fi
   {{- end }}
   exit "$EXIT_STATUS"
 }
@@ -58,18 +72,52 @@ trap 'exit 143' TERM
 
 # -- git
 mkdir -p "$HOME/tmp"
-export GIT_CLONE_DIR="$HOME/tmp/$HOSTNAME{{ .clone }}"
-rm -rf "$GIT_CLONE_DIR"
-git clone --quiet "{{ .git.repo_url }}" "$GIT_CLONE_DIR"
-cd "$GIT_CLONE_DIR"
-{{- with .git.branch }}
-git checkout --quiet "{{ . }}"
+readonly _step_clone="$HOME/tmp/$HOSTNAME"
+export GIT_CLONE_DIR="$_step_clone"
+
+_step_git() {
+  local url="{{ .git.repo_url }}"
+  # A login in the address goes to git through its askpass: as part of the address it would stay in .git/config.
+  if [[ "$url" =~ ^(https?://)([^/@]+)@(.*)$ ]]; then
+    url="${BASH_REMATCH[1]}${BASH_REMATCH[3]}"
+    local -x GIT_ASKPASS=/etc/config/askpass.sh GIT_LOGIN="${BASH_REMATCH[2]}"
+  fi
+  local -x GIT_TERMINAL_PROMPT=0
+  rm -rf "$_step_clone"
+  git clone --quiet "$url" "$_step_clone"
+  cd "$_step_clone"
+  {{- with .git.branch }}
+  git checkout --quiet "{{ . }}"
+  {{- end }}
+  {{- with .git.commit }}
+  git cat-file -e "{{ . }}^{commit}" 2>/dev/null || git fetch --quiet origin "{{ . }}"
+  git reset --quiet --hard "{{ . }}"
+  {{- end }}
+  echo "Cloned into $_step_clone at $(git rev-parse --short HEAD)"
+}
+{{- if .shared }}
+
+# One clone for all processes of the pod that run this script: the first one makes it, the last one removes it.
+_step_others() {
+  local user
+  for user in /dev/shm/clone/*; do
+    if [ "${user##*/}" != $$ ] && [ -e "/proc/${user##*/}" ]; then
+      echo "${user##*/}"
+    fi
+  done
+}
+(
+  flock 9
+  mkdir -p /dev/shm/clone
+  if [ -z "$(_step_others)" ]; then
+    _step_git
+  fi
+  : >"/dev/shm/clone/$$"
+) 9>/dev/shm/clone.lock
+{{- else }}
+_step_git
 {{- end }}
-{{- with .git.commit }}
-git cat-file -e "{{ . }}^{commit}" 2>/dev/null || git fetch --quiet origin "{{ . }}"
-git reset --quiet --hard "{{ . }}"
-{{- end }}
-echo "Cloned into $GIT_CLONE_DIR at $(git rev-parse --short HEAD)"
+cd "$_step_clone"
 {{- end }}
 {{- with .inline }}
 
@@ -87,7 +135,15 @@ echo "Cloned into $GIT_CLONE_DIR at $(git rev-parse --short HEAD)"
 {{ . }}
 {{- end }}
 {{- if and .command .done }}
+{{- if contains "e" (.options | default "") }}
 echo "{{ .done }} script done"
+{{- else }}
+_step_status=$?
+if [ "$_step_status" = 0 ]; then
+  echo "{{ .done }} script done"
+fi
+(exit "$_step_status")
+{{- end }}
 {{- end }}
 {{- with .after }}
 
@@ -100,11 +156,23 @@ echo "{{ .done }} script done"
 {{- end }}
 {{- end }}
 
-{{/* common.recipeScript: common.script filled from the values that every chart shares.
-     Usage: include "common.recipeScript" (dict "root" $ "work" .Values.train "done" "Training") */}}
+{{/* common.askpassScript: answers git's question for a login, from the one in the recipe's address: user:password, or a token alone. */}}
+{{- define "common.askpassScript" -}}
+#!/bin/bash
+login="$GIT_LOGIN"
+case "$1" in
+  Username*) answer="${login%%:*}" ;;
+  *) answer="${login#*:}" && [ "$answer" != "$login" ] || answer='' ;;
+esac
+# The parts of an address are percent-encoded.
+printf '%b\n' "${answer//%/\\x}"
+{{- end }}
+
+{{/* common.recipeScript: common.script filled from the values that every chart shares, `command` from the program unless the chart gives it.
+     Usage: include "common.recipeScript" $context */}}
 {{- define "common.recipeScript" -}}
 {{- $values := .root.Values }}
-{{- $words := concat (.work.command | default list) (.work.args | default list) }}
+{{- $words := concat (.program.command | default list) (.program.args | default list) }}
 {{- $recipe := dict "git" $values.git "inline" $values.inline_script "pre" $values.pre_script "post" $values.post_script "always" $values.always_script }}
-{{- include "common.script" (merge (dict "command" (include "common.words" $words)) . $recipe) }}
+{{- include "common.script" (merge (dict "command" (.commandText | default (include "common.words" $words)) "options" $values.shell_options) . $recipe) }}
 {{- end }}

@@ -14,26 +14,36 @@
 {{- end }}
 
 {{/* common.validate: the rules that a schema cannot say. Fails with one line that names the key and the remedy.
-     Context: root; work; workKey (its name in the values); image; imageKey; resources (map: path to resources). */}}
+     Context: that of common.begin. */}}
 {{- define "common.validate" -}}
 {{- $values := .root.Values }}
-{{- if not .image }}
-{{- fail (printf "%s is empty: name the container image" .imageKey) }}
+{{- if not (or .commandText .program.command .program.args $values.pre_script $values.inline_script) }}
+{{- fail (printf "there is nothing to run: set %s.command or pre_script" .work) }}
 {{- end }}
-{{- if not (or .work.command .work.args $values.pre_script $values.inline_script) }}
-{{- fail (printf "there is nothing to run: set %s.command or pre_script" .workKey) }}
-{{- end }}
-{{- $workKey := .workKey }}
-{{- range $index, $entry := .work.env }}
+{{- $work := .work }}
+{{- range $index, $entry := .program.env }}
 {{- if and $entry.value $entry.valueFrom }}
-{{- fail (printf "%s.env[%d] (%s) has both value and valueFrom: keep one" $workKey $index $entry.name) }}
+{{- fail (printf "%s.env[%d] (%s) has both value and valueFrom: keep one" $work $index $entry.name) }}
 {{- end }}
 {{- end }}
-{{- range $path, $resources := .resources }}
-{{- $limits := $resources.limits | default dict }}
-{{- range $name, $amount := $resources.requests }}
-{{- if and (contains "/" $name) (ne (toString $amount) (get $limits $name | toString)) }}
-{{- fail (printf "%s.requests has %s: %v but %s.limits has %v: Kubernetes wants the two equal" $path $name $amount $path (get $limits $name | default "none")) }}
+{{- include "common.validateResources" (dict "node" $values "path" "") }}
+{{- end }}
+
+{{/* common.validateResources: wherever the values hold `resources`, in a role's block for one, what is asked for of a device is also its limit. */}}
+{{- define "common.validateResources" -}}
+{{- $path := .path }}
+{{- range $key, $value := .node }}
+{{- if kindIs "map" $value }}
+{{- $here := printf "%s.%s" $path $key | trimPrefix "." }}
+{{- if eq $key "resources" }}
+{{- range $name, $amount := $value.requests }}
+{{- $limit := get ($value.limits | default dict) $name | toString }}
+{{- if and (contains "/" $name) (ne (toString $amount) $limit) }}
+{{- fail (printf "%s.requests has %s: %v but %s.limits has %v: Kubernetes wants the two equal" $here $name $amount $here ($limit | default "none")) }}
+{{- end }}
+{{- end }}
+{{- else }}
+{{- include "common.validateResources" (dict "node" $value "path" $here) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -1,22 +1,25 @@
 {{/* common.volumes: the script, shared memory, the claims of `pvc` in order (pv-1, pv-2 …) and, where asked, an EBS scratch volume
-     that lives as long as its pod. Usage: include "common.volumes" (dict "root" $ "script" "train-script-x" "ebs" .Values.ebs) */}}
+     that lives as long as its pod. Context: that of common.podTemplate */}}
 {{- define "common.volumes" -}}
 - name: config
   configMap:
-    name: {{ .script }}
+    name: {{ .configMap }}
     defaultMode: 365
 - name: shm
   emptyDir:
     medium: Memory
-    {{- with .root.Values.shm.size }}
+    {{- with .values.shm.size }}
     sizeLimit: {{ . }}
     {{- end }}
-{{- range $index, $claim := .root.Values.pvc }}
+{{- range $index, $claim := .values.pvc }}
 - name: pv-{{ add1 $index }}
   persistentVolumeClaim:
     claimName: {{ $claim.name }}
 {{- end }}
-{{- if .ebs }}
+{{- with .values.volumes }}
+{{ toYaml . }}
+{{- end }}
+{{- if .values.ebs }}
 - name: ebs
   ephemeral:
     volumeClaimTemplate:
@@ -25,10 +28,10 @@
           {{- include "common.selectorLabels" . | nindent 10 }}
       spec:
         accessModes: [ReadWriteOnce]
-        storageClassName: {{ .ebs.storage_class | default "ebs-sc-wait" }}
+        storageClassName: {{ .values.ebs.storage_class | default "ebs-sc-wait" }}
         resources:
           requests:
-            storage: {{ .ebs.storage | default "100Gi" }}
+            storage: {{ .values.ebs.storage | default "100Gi" }}
 {{- end }}
 {{- end }}
 
@@ -38,12 +41,15 @@
   mountPath: /etc/config
 - name: shm
   mountPath: /dev/shm
-{{- range $index, $claim := .root.Values.pvc }}
+{{- range $index, $claim := .values.pvc }}
 - name: pv-{{ add1 $index }}
   mountPath: {{ $claim.mount_path }}
 {{- end }}
-{{- if .ebs }}
+{{- with .values.volume_mounts }}
+{{ toYaml . }}
+{{- end }}
+{{- if .values.ebs }}
 - name: ebs
-  mountPath: {{ .ebs.mount_path | default "/tmp" }}
+  mountPath: {{ .values.ebs.mount_path | default "/tmp" }}
 {{- end }}
 {{- end }}

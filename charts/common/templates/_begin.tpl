@@ -1,0 +1,63 @@
+{{/* common.begin: how every kind begins. Fills blank values, checks what the schema cannot say, and adds to the context what all pods share.
+
+     Context, given by the chart's one `include`:
+       root       $
+       prefix     begins the workload's name, `<prefix>-<release>`; empty for the release alone
+       component  app.kubernetes.io/component of all objects
+       work       the key of the program: train, process, server
+       container  name of the container
+       config     begins the name of the ConfigMap, `<config>-<release>`; the workload's name when not given
+       script     file name of the generated script
+       done       optional: what the script prints after the command
+     commandText optional: shell text in the place of the program's command and args
+     Added: name, configMap, program, image, pullPolicy. */}}
+{{- define "common.begin" -}}
+{{- $values := .root.Values }}
+{{- include "common.fill" (dict "values" $values "defaults" (.root.Files.Get "defaults.json" | fromJson)) }}
+{{- $_ := set . "name" (printf "%s-%s" (.prefix | default "") .root.Release.Name | trimPrefix "-") }}
+{{- $_ := set . "configMap" (printf "%s-%s" (.config | default .prefix) .root.Release.Name) }}
+{{- $_ := set . "program" (get $values .work) }}
+{{- if kindIs "map" $values.image }}
+{{- $_ := set . "image" (include "common.image" $values.image) }}
+{{- $_ := set . "pullPolicy" $values.image.pull_policy }}
+{{- else }}
+{{- $_ := set . "image" (include "common.image" (dict "name" $values.image "digest" $values.image_digest)) }}
+{{- $_ := set . "pullPolicy" $values.image_pull_policy }}
+{{- end }}
+{{- include "common.validate" . }}
+{{- end }}
+
+{{/* common.fill: puts the default in the place of every value that a recipe leaves blank; Helm takes a blank key away with all that is below it.
+     A list or a map of one's own that is blank is empty. */}}
+{{- define "common.fill" -}}
+{{- $values := .values }}
+{{- range $key, $default := .defaults }}
+{{- if kindIs "invalid" (index $values $key) }}
+{{- $_ := set $values $key $default }}
+{{- else if kindIs "map" $default }}
+{{- include "common.fill" (dict "values" (index $values $key) "defaults" $default) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* common.overlay: lays `above` over `below`, which it changes: maps key by key, other values as a whole. What is empty above leaves what is below.
+     Usage: include "common.overlay" (dict "below" $pod "above" .Values.pod) */}}
+{{- define "common.overlay" -}}
+{{- $below := .below }}
+{{- range $key, $value := .above }}
+{{- if and (kindIs "map" $value) (kindIs "map" (get $below $key)) }}
+{{- include "common.overlay" (dict "below" (get $below $key) "above" $value) }}
+{{- else if not (or (kindIs "invalid" $value) (eq (toString $value) "") (eq (toString $value) "[]") (eq (toString $value) "map[]")) }}
+{{- $_ := set $below $key $value }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* common.at: the value at a dotted path, as text. Usage: include "common.at" (dict "values" .Values "path" "resources.nnodes") | int */}}
+{{- define "common.at" -}}
+{{- $value := .values }}
+{{- range splitList "." .path }}
+{{- $value = index $value . }}
+{{- end }}
+{{- $value }}
+{{- end }}

@@ -1,0 +1,171 @@
+{{/* common.server: a Deployment, its Service, and, where asked, its autoscaler and disruption budget. The server is the container's foreground process:
+     when it ends, the container ends. Context: that of common.begin. */}}
+{{- define "common.server" -}}
+{{- include "common.serverBegin" . -}}
+{{ include "common.scriptConfigMap" (merge (dict "scripts" (dict .script .text)) .) }}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "common.workloadLabels" . | nindent 4 }}
+spec:
+  {{- if not .scales }}
+  replicas: {{ .program.autoscaling.minReplicas | int }}
+  {{- end }}
+  strategy:
+    type: {{ .program.strategy }}
+    {{- if eq .program.strategy "RollingUpdate" }}
+    {{- /* A pod goes when another has taken its place; one more at a time, as accelerators are scarce. */}}
+    rollingUpdate:
+      maxUnavailable: 0
+      maxSurge: 1
+    {{- end }}
+  {{- /* A model may take all the time that the start-up probe allows; the default of ten minutes would call that a failure. */}}
+  progressDeadlineSeconds: {{ add 600 (mul (.program.startup_probe.period_secs | int) (.program.startup_probe.failure_threshold | int)) }}
+  selector:
+    matchLabels:
+      {{- include "common.selectorLabels" . | nindent 6 }}
+  template:
+    {{- include "common.podTemplate" (merge (dict "extra" (include "common.serverPorts" .)) .) | nindent 4 }}
+{{- $selector := include "common.selectorLabels" . }}
+{{- include "common.serverObjects" (merge (dict "apiVersion" "apps/v1" "kind" "Deployment" "selector" $selector) .) }}
+{{- end }}
+
+{{/* common.serverBegin: what all kinds of servers begin with. Adds to the context: container, command, gracePeriod, annotations, drain, text (of the
+     script), scales (an autoscaler decides the number of replicas). */}}
+{{- define "common.serverBegin" -}}
+{{- include "common.begin" . }}
+{{- $server := .program }}
+{{- $_ := include "common.name" (dict "root" .root "name" .name) }}
+{{- if not $server.ports }}
+{{- fail "server.ports is empty: name at least one port, as {name: http, value: 8080}" }}
+{{- end }}
+{{- $fewest := $server.autoscaling.minReplicas | int }}
+{{- $most := $server.autoscaling.maxReplicas | int }}
+{{- if lt $most $fewest }}
+{{- fail (printf "server.autoscaling.maxReplicas (%d) is less than minReplicas (%d)" $most $fewest) }}
+{{- end }}
+{{- $_ := set . "scales" (gt $most $fewest) }}
+{{- $_ := set . "container" $server.name }}
+{{- $_ := set . "command" (list "/bin/bash" (printf "/etc/config/%s" .script)) }}
+{{- $_ := set . "drain" ($server.drain_secs | int) }}
+{{- $_ := set . "gracePeriod" (add 30 .drain) }}
+{{- $_ := set . "text" (include "common.recipeScript" (merge (dict "after" (ternary "sleep infinity &\nwait" "" $server.keep_alive)) .)) }}
+{{- $_ := set . "annotations" (dict "checksum/script" (sha256sum .text)) }}
+{{- end }}
+
+{{/* common.serverPorts: ports and probes of the container. */}}
+{{- define "common.serverPorts" -}}
+ports:
+  {{- range .program.ports }}
+  - name: {{ .name }}
+    containerPort: {{ .value | int }}
+  {{- end }}
+{{- $ports := .program.ports }}
+{{- range $name, $probe := dict "startupProbe" .program.startup_probe "readinessProbe" .program.readiness_probe "livenessProbe" .program.liveness_probe }}
+{{ $name }}:
+  {{- include "common.probe" (dict "probe" $probe "ports" $ports) | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* common.probe: one probe: HTTP where the recipe names a path, a TCP connection where the path is empty; the first port unless another is named. */}}
+{{- define "common.probe" -}}
+{{- $port := .probe.port | default (first .ports).name | toString }}
+{{- $port = ternary ($port | atoi) ($port | quote) (regexMatch "^[0-9]+$" $port) -}}
+{{- if .probe.path -}}
+httpGet:
+  path: {{ .probe.path | quote }}
+  port: {{ $port }}
+{{- else -}}
+tcpSocket:
+  port: {{ $port }}
+{{- end }}
+periodSeconds: {{ .probe.period_secs | int }}
+failureThreshold: {{ .probe.failure_threshold | int }}
+{{- end }}
+
+{{/* common.serverObjects: the Service of a server, and, where asked, its autoscaler and disruption budget.
+     Context: that of common.serverBegin; apiVersion and kind of the workload; selector (labels of the pods behind the Service, as YAML text). */}}
+{{- define "common.serverObjects" }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  type: ClusterIP
+  selector:
+    {{- .selector | nindent 4 }}
+  ports:
+    {{- range .program.ports }}
+    - name: {{ .name }}
+      port: {{ .value | int }}
+      targetPort: {{ .name }}
+      protocol: TCP
+    {{- end }}
+{{- if .scales }}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "common.labels" . | nindent 4 }}
+spec:
+  scaleTargetRef:
+    apiVersion: {{ .apiVersion }}
+    kind: {{ .kind }}
+    name: {{ .name }}
+  minReplicas: {{ .program.autoscaling.minReplicas | int }}
+  maxReplicas: {{ .program.autoscaling.maxReplicas | int }}
+  metrics:
+    {{- include "common.metrics" .program.autoscaling.metrics | trim | nindent 4 }}
+{{- end }}
+{{- /* With none of its own, one of several pods at a time; a single one does not keep its node from being drained. */}}
+{{- $several := gt (.program.autoscaling.minReplicas | int) 1 }}
+{{- with .program.disruption_budget | default (ternary (dict "max_unavailable" 1) dict $several) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $.name }}
+  labels:
+    {{- include "common.labels" $ | nindent 4 }}
+spec:
+  {{- if hasKey . "min_available" }}
+  minAvailable: {{ .min_available }}
+  {{- end }}
+  {{- if hasKey . "max_unavailable" }}
+  maxUnavailable: {{ .max_unavailable }}
+  {{- end }}
+  selector:
+    matchLabels:
+      {{- $.selector | nindent 6 }}
+{{- end }}
+{{- $ports := list }}
+{{- range .program.ports }}
+{{- $ports = append $ports .value }}
+{{- end }}
+{{- include "common.networkPolicy" (merge (dict "ports" $ports) .) }}
+{{- end }}
+
+{{/* common.metrics: the autoscaler's metrics. Recipes of the reference system ask for the utilisation of cpu as a metric of type Pods,
+     which no metrics server answers; such a metric becomes the Resource metric it means. */}}
+{{- define "common.metrics" -}}
+{{- range . }}
+{{- if and .pods (eq (dig "pods" "target" "type" "" .) "Utilization") }}
+- type: Resource
+  resource:
+    name: {{ .pods.metric.name }}
+    target:
+      type: Utilization
+      averageUtilization: {{ .pods.target.averageUtilization | default .pods.target.averageValue | int }}
+{{- else }}
+- {{ toYaml . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+{{- end }}
