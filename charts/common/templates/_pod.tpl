@@ -17,13 +17,13 @@
 {{- end }}
 
 {{/* common.role: the context of one role of a workload (launcher, worker, head, leader): the chart's values under the role's own. A role that does not
-     `inherit` takes nothing of what says where the other pods run and what they get.
+     `inherit` takes nothing of what says where the other pods run, what they get and what runs beside them.
      Usage: include "common.role" (dict "context" $context "own" .Values.launcher "inherit" false)
      Changes `context`, which the caller makes for the role: its `values`. */}}
 {{- define "common.role" -}}
 {{- $values := deepCopy .context.root.Values }}
 {{- if not .inherit }}
-{{- range $key, $nothing := dict "resources" dict "tolerations" list "affinity" dict "node_selector" dict "topology_spread_constraints" list "scheduler_name" "" "ebs" dict }}
+{{- range $key, $nothing := dict "resources" dict "tolerations" list "affinity" dict "node_selector" dict "topology_spread_constraints" list "scheduler_name" "" "ebs" dict "init_containers" list "sidecars" list }}
 {{- $_ := set $values $key $nothing }}
 {{- end }}
 {{- end }}
