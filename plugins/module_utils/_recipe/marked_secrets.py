@@ -17,6 +17,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.libraries import jsonschema
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, coalesce
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import resolve
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath, dotted
 
 _ILLEGAL = re.compile(r"[^-._a-zA-Z0-9]")
@@ -117,17 +118,10 @@ class _Walk:
             yield schema
             target = schema.get("$ref")
             if isinstance(target, str) and target not in seen:
-                yield from self._all([self._resolve(target)], seen | {target})
+                yield from self._all([resolve(self._root, target)], seen | {target})
             for word in ("allOf", "anyOf", "oneOf"):
                 yield from self._all(list(schema.get(word) or ()), seen)
             yield from self._all([schema.get(word) for word in ("then", "else")], seen)
-
-    def _resolve(self, target: str) -> t.Any:
-        """Return the target of a `$ref` within this schema; `None` for one in another file."""
-        node: t.Any = self._root if target.startswith("#") else None
-        for part in target.lstrip("#").split("/")[1:]:
-            node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
-        return node
 
 
 def _under(schemas: list[Schema], key: str) -> list[t.Any]:

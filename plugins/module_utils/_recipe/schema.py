@@ -48,7 +48,7 @@ def validate(values: Values, schema: Mapping[str, t.Any], *, where: Layers, char
         raise InvalidInputError(
             f"chart {chart}: its values.schema.json cannot be used: {error}. Correct it."
         ) from error
-    problems = sorted({line for error in errors for line in _lines(error, where)})
+    problems = sorted({line for error in errors for line in _lines(error, where, schema)})
     if problems:
         more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
         raise InvalidInputError("; ".join(problems[:_SHOWN]) + more + f" [chart {chart}]", problems=problems)
@@ -78,24 +78,36 @@ def _bounded() -> t.Any:
     return extend(jsonschema.Draft7Validator, {"$ref": follow})
 
 
-def _lines(error: jsonschema.ValidationError, where: Layers) -> Iterator[str]:
+def resolve(root: Mapping[str, t.Any], target: str) -> t.Any:
+    """Return the target of a `$ref` within the schema `root`; `None` for one in another file."""
+    node: t.Any = root if target.startswith("#") else None
+    for part in target.lstrip("#").split("/")[1:]:
+        node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
+    return node
+
+
+def _lines(error: jsonschema.ValidationError, where: Layers, root: Mapping[str, t.Any]) -> Iterator[str]:
     if error.validator in ("anyOf", "oneOf") and error.context:
         # The error of the deepest branch is clearer than "not valid under any of the given schemas".
         nested = max(error.context, key=lambda branch: len(branch.absolute_path))
         if len(nested.absolute_path) > len(error.absolute_path):
-            yield from _lines(nested, where)
+            yield from _lines(nested, where, root)
             return
     path = tuple(error.absolute_path)
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        yield from _unknown_keys(error, path, where)
+        yield from _unknown_keys(error, path, where, root)
         return
-    yield f"{where.at(path)}: {dotted(path) or 'the values'}: {_message(error)}"
+    yield f"{where.at(path)}: {dotted(path) or 'the values'}: {_message(error, secret=_is_secret(error, root))}"
 
 
-def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...], where: Layers) -> Iterator[str]:
+def _unknown_keys(
+    error: jsonschema.ValidationError, path: tuple[str | int, ...], where: Layers, root: Mapping[str, t.Any]
+) -> Iterator[str]:
     properties = t.cast(Mapping[str, t.Any], error.schema).get("properties", {})
     # Do not suggest keys that are listed only to be refused, or that Helm adds.
-    known = [key for key, rule in properties.items() if "const" not in rule and key not in ("common", "global")]
+    known = [
+        key for key, rule in properties.items() if key not in ("common", "global") and "const" not in _whole(rule, root)
+    ]
     for key in t.cast(Mapping[str, t.Any], error.instance):
         if key in properties:
             continue
@@ -109,8 +121,29 @@ def _unknown_keys(error: jsonschema.ValidationError, path: tuple[str | int, ...]
             yield f"{at}: unknown key {named}.{did_you_mean(str(key), known)}"
 
 
-def _message(error: jsonschema.ValidationError) -> str:
-    secret = bool(t.cast(Mapping[str, t.Any], error.schema).get("writeOnly"))
+def _whole(rule: t.Any, root: Mapping[str, t.Any]) -> Mapping[str, t.Any]:
+    """Return the schema of a key, also where it is a reference; the empty one for `true`, which allows anything."""
+    found = resolve(root, str(rule.get("$ref", ""))) or rule if isinstance(rule, dict) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_secret(error: jsonschema.ValidationError, root: Mapping[str, t.Any]) -> bool:
+    """Return whether the value, or one that it is a part of, is marked as a secret."""
+    node: t.Any = root
+    for part in error.absolute_schema_path:
+        # The path names no references.
+        while isinstance(node, dict) and "$ref" in node:
+            node = resolve(root, str(node["$ref"]))
+        if isinstance(node, dict) and node.get("writeOnly"):
+            return True
+        try:
+            node = node[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return False
+
+
+def _message(error: jsonschema.ValidationError, *, secret: bool) -> str:
     found = "a secret that is not shown" if secret else shown(error.instance)
     rule = t.cast(t.Any, error.validator_value)
     if error.validator == "type":

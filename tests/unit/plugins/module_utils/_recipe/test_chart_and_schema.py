@@ -113,6 +113,44 @@ def test_the_place_is_in_the_layer_that_decides() -> None:
     ]
 
 
+REFERENCED = {
+    "additionalProperties": False,
+    "properties": {
+        "group": {"$ref": "#/definitions/group"},
+        "list": {"items": {"$ref": "#/definitions/group"}},
+        "anything": True,
+    },
+    "definitions": {
+        "group": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"count": {"$ref": "#/definitions/count"}, "counts": {"$ref": "#/definitions/refused"}},
+        },
+        "count": {"type": "integer", "minimum": 1},
+        "refused": {"description": "Not a key: write count.", "const": "not a key"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("grop: {}\n", "r:1: unknown key 'grop'. Did you mean 'group'?"),
+        ("group:\n  count: x\n", "r:2: group.count: expected a whole number, found 'x'."),
+        ("group:\n  count: 0\n", "r:2: group.count: 0 is less than the minimum of 1."),
+        ("group:\n  counts: 1\n", "r:2: group.counts: Not a key: write count."),
+        # What is listed to be refused is no suggestion, however near it is.
+        ("group:\n  countss: 1\n", "r:2: unknown key 'group.countss'. Did you mean 'count'?"),
+        ("list:\n  - {}\n  - {m: 1}\n", "r:3: unknown key 'list[1].m'. Known: count."),
+    ],
+)
+def test_a_mistake_below_a_reference_has_its_place_and_remedy(text: str, said: str) -> None:
+    source = parse(text, name="r")
+    with pytest.raises(InvalidInputError) as caught:
+        validate(source.data, REFERENCED, where=layers([source]), chart="c")
+    assert caught.value.details["problems"] == [said]
+
+
 def test_many_mistakes_are_few_words() -> None:
     text = "image: x\n" + "".join(f"unknown{n}: 1\n" for n in range(9))
     assert len(problems(text)) == 9

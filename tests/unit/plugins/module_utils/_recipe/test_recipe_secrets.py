@@ -11,13 +11,13 @@ from fakes.helm import mirror, seen
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, Chart, find
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, layers, merge
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Values, coalesce, layers, merge
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import (
     SplitValues,
     require_references,
     split_secrets,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import resolve, validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source
 
 MARKED = {"type": ["string", "object"], "writeOnly": True}
@@ -134,9 +134,25 @@ def test_a_wrong_secret_is_not_shown(rule: Values) -> None:
 def test_our_charts_take_references(name: str) -> None:
     found = find(name)
     schema: t.Any = found.schema
-    marked = {key: "hunter22" for key, rule in schema["properties"].items() if rule.get("writeOnly")}
+    marked = {key: "hunter22" for key, rule in schema["properties"].items() if _whole(schema, rule).get("writeOnly")}
     assert "hf_token" in marked
-    require_references(split_secrets(layers([Source(name="values", data=marked)]), found, "x-secrets"), found)
+    done = split_secrets(layers([Source(name="values", data=marked)]), found, "x-secrets")
+    assert set(done.secrets) == set(marked)
+    require_references(done, found)
+
+
+def _whole(schema: t.Any, rule: t.Any) -> t.Any:
+    return resolve(schema, rule["$ref"]) if "$ref" in rule else rule
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", [4711, ["hunter22"], {"hunter": "hunter22"}, {"secretKeyRef": "hunter22"}])
+def test_a_wrong_secret_of_our_charts_is_not_shown(name: str, value: t.Any) -> None:
+    found, where = find(name), layers([Source(name="values", data={"hf_token": value})])
+    with pytest.raises(InvalidInputError) as caught:
+        validate(coalesce(found.defaults, where.values), t.cast(t.Any, found.schema), where=where, chart=name)
+    assert "hf_token" in str(caught.value)
+    assert not any(text in str(caught.value) for text in ("hunter22", "4711"))
 
 
 def test_helm_sees_the_references(tmp_path: Path) -> None:
