@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Protocol
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHARTS = ROOT / "charts"
 GOLDEN = ROOT / "tests" / "golden" / "charts"
-# The charts that have values of their own, as <group>/<chart>.
-NAMES = sorted(str(path.parent.relative_to(CHARTS)) for path in CHARTS.glob("*/*/Chart.yaml"))
+# The keys.yaml of each chart that has values of its own, by <group>/<chart>.
+KEYS: dict[str, dict[str, Any]] = {
+    str(path.parent.relative_to(CHARTS)): yaml.safe_load(path.read_text())
+    for path in sorted(CHARTS.glob("*/*/keys.yaml"))
+}
+NAMES = list(KEYS)
 # Every values file that comes with a chart, as (chart, path).
 CASES = [(name, path) for name in NAMES for path in sorted((CHARTS / name / "ci").glob("*-values.yaml"))]
 CASE_IDS = [f"{name}-{path.name.removesuffix('-values.yaml')}" for name, path in CASES]
 
-# The smallest values that render, by chart: what negatives and scripts start from.
-MINIMAL: dict[str, dict[str, Any]] = {
-    "data-prep/data-process": {"image": "image:1", "process": {"command": ["true"]}},
-    "serving/generic-server": {
-        "image": {"name": "image:1"},
-        "server": {"command": ["true"], "ports": [{"name": "http", "value": 80}]},
-    },
-    "training/mpijob-distributed": {"image": "image:1", "train": {"command": ["true"]}},
-    "training/pytorchjob-distributed": {"image": "image:1", "train": {"command": ["true"]}},
-}
-# The key under which a chart's program stands, where it is not `train`.
-WORK = {"data-prep/data-process": "process", "serving/generic-server": "server"}
-
 Document = dict[str, Any]
+
+
+def having(*mixins: str) -> list[str]:
+    """Return the charts that have all of these mixins of charts/keys.yaml."""
+    return [name for name, keys in KEYS.items() if {*mixins} <= {*keys["mixins"]}]
+
+
+# The key of each chart's program, of the charts that have one.
+WORK = {name: str(KEYS[name]["work"]) for name in having("work")}
+
+
+def _minimal(chart: str) -> dict[str, Any]:
+    values = dict(yaml.safe_load((CHARTS / chart / "ci" / "minimal-values.yaml").read_text()))
+    if chart in WORK:
+        values[WORK[chart]] = {**values.get(WORK[chart], {}), "command": ["true"], "args": []}
+    return values
+
+
+# The smallest values that render, by chart: what negatives and scripts start from. The recipe's program does nothing.
+MINIMAL = {name: _minimal(name) for name in NAMES}
+
+
+def at(chart: str, path: str, value: object) -> dict[str, Any]:
+    """Return the smallest values with one changed, at a dotted path; WORK stands for the key of the program."""
+    values = deepcopy(MINIMAL[chart])
+    node = values
+    *parents, last = path.replace("WORK", WORK.get(chart, "WORK")).split(".")
+    for parent in parents:
+        node = node.setdefault(parent, {})
+    node[last] = value
+    return values
+
+
+def image(chart: str, name: str | None, digest: str = "") -> dict[str, Any]:
+    """Return a layer that names the image."""
+    if chart in having("server_image"):
+        return {"image": {"name": name, "digest": digest}}
+    return {"image": name, "image_digest": digest}
 
 
 class HelmError(Exception):
@@ -47,17 +80,27 @@ def of_kind(documents: list[Document], kind: str) -> Document:
 
 
 def scripts(documents: list[Document]) -> dict[str, str]:
-    """Return the texts of the ConfigMap, by file name."""
-    return dict(of_kind(documents, "ConfigMap")["data"])
-
-
-def pod_templates(documents: list[Document]) -> list[Document]:
-    """Return every pod template of every workload."""
-    found = []
+    """Return the texts of all ConfigMaps, by file name."""
+    found: dict[str, str] = {}
     for document in documents:
-        spec = document.get("spec", {})
-        replicas = spec.get("mpiReplicaSpecs") or spec.get("pytorchReplicaSpecs") or {}
-        found += [
-            template for template in (spec.get("template"), *(one["template"] for one in replicas.values())) if template
-        ]
+        if document["kind"] == "ConfigMap":
+            assert not found.keys() & document["data"].keys()
+            found |= document["data"]
     return found
+
+
+def pod_templates(node: Any) -> list[Document]:
+    """Return every pod template, in the order of the documents, however deep it stands: a spec with containers."""
+    return list(_pod_templates(node))
+
+
+def _pod_templates(node: Any) -> Iterator[Document]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _pod_templates(item)
+    elif isinstance(node, dict):
+        spec = node.get("spec")
+        if isinstance(spec, dict) and "containers" in spec:
+            yield node
+        else:
+            yield from _pod_templates(list(node.values()))

@@ -19,7 +19,7 @@ def test_an_early_exit_is_a_success_and_cleans_up(
         "pre_script": ["echo already there", "exit 0"],
         "post_script": ["echo post"],
     }
-    done = make(render, tmp_path, JOB, "data-process.sh", values).run()
+    done = make(render, tmp_path, JOB, values).run()
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == ["already there"]
     assert list((tmp_path / "home" / "tmp").iterdir()) == []
@@ -44,7 +44,7 @@ def test_the_clone_is_what_was_pinned(
         "pre_script": ["echo version $(cat version)", "cd /"],
         "process": {"command": [child]},
     }
-    script = make(render, tmp_path, JOB, "data-process.sh", values)
+    script = make(render, tmp_path, JOB, values)
     left = script.home / "tmp" / "pod-0"
     left.mkdir(parents=True)
     (left / "left-by-a-killed-pod").touch()
@@ -62,13 +62,13 @@ def test_the_clone_is_what_was_pinned(
 def test_a_token_in_the_url_comes_from_the_environment(
     render: Render, tmp_path: Path, repository: tuple[str, list[str]]
 ) -> None:
-    script = make(render, tmp_path, JOB, "data-process.sh", {"git": {"repo_url": "$WHERE/repository.git"}})
+    script = make(render, tmp_path, JOB, {"git": {"repo_url": "$WHERE/repository.git"}})
     assert script.run(WHERE=str(Path(repository[0]).parent)).returncode == 0
 
 
 def test_a_clone_that_fails_fails_the_step_and_leaves_nothing(render: Render, tmp_path: Path) -> None:
     values = {"git": {"repo_url": str(tmp_path / "nowhere")}, "always_script": ["echo always $EXIT_STATUS"]}
-    done = make(render, tmp_path, JOB, "data-process.sh", values).run()
+    done = make(render, tmp_path, JOB, values).run()
     assert done.returncode == 128
     assert done.stdout == "always 128\n"
     assert "does not exist" in done.stderr

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from chart_cases import (
     CASE_IDS,
     CASES,
     CHARTS,
+    KEYS,
     MINIMAL,
     NAMES,
     WORK,
     Document,
     HelmError,
     Render,
-    of_kind,
+    having,
+    image,
     pod_templates,
     scripts,
 )
 
+SHELLCHECK = str(Path(sys.executable).with_name("shellcheck"))
 every_case = pytest.mark.parametrize(("chart", "values"), CASES, ids=CASE_IDS)
 every_chart = pytest.mark.parametrize("chart", NAMES)
+with_resources = pytest.mark.parametrize("chart", having("pod", "resources"))
 
 
 @every_case
 def test_every_mount_has_its_volume(chart: str, values: Path, render: Render) -> None:
     for template in pod_templates(render(chart, values)):
-        volumes = [volume["name"] for volume in template["spec"]["volumes"]]
-        mounts = [mount["name"] for container in template["spec"]["containers"] for mount in container["volumeMounts"]]
-        assert sorted(mounts) == sorted(volumes)
+        volumes = [volume["name"] for volume in template["spec"].get("volumes", [])]
+        containers = template["spec"]["containers"] + template["spec"].get("initContainers", [])
+        mounts = {mount["name"] for container in containers for mount in container.get("volumeMounts", [])}
+        assert mounts == set(volumes)
         assert len(set(volumes)) == len(volumes)
 
 
@@ -47,33 +55,89 @@ def test_every_container_asks_for_cpu_and_memory(chart: str, values: Path, rende
 @every_case
 def test_pods_are_found_by_release(chart: str, values: Path, render: Render) -> None:
     for template in pod_templates(render(chart, values)):
-        labels = template["metadata"]["labels"]
-        assert labels["app.kubernetes.io/instance"] == "demo"
-        assert labels["app.kubernetes.io/managed-by"] == "Helm"
+        labels, annotations = template["metadata"]["labels"], template["metadata"]["annotations"]
+        found_by = {"app.kubernetes.io/instance": "demo", "app.kubernetes.io/managed-by": "Helm"}
+        # Tools of the reference system look for the annotations and for `app`.
+        assert found_by.items() <= annotations.items()
+        assert (found_by | {"app": "demo"}).items() <= labels.items()
         assert labels["app.kubernetes.io/component"]
-        assert template["metadata"]["annotations"]["karpenter.sh/do-not-disrupt"] == "true"
-        assert template["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
+        # A version would replace the pods of every server at each release of the collection.
+        assert not {"app.kubernetes.io/version", "helm.sh/chart"} & (labels.keys() | annotations.keys())
+        assert annotations["karpenter.sh/do-not-disrupt"] == "true"
+        assert annotations["sidecar.istio.io/inject"] == "false"
 
 
 @every_case
 def test_selectors_select_the_pods(chart: str, values: Path, render: Render) -> None:
     documents = render(chart, values)
     for document in documents:
-        selector = document.get("spec", {}).get("selector")
+        spec = document.get("spec", {})
+        selector = spec.get("selector") or spec.get("podSelector")
         if selector:
-            (template,) = pod_templates(documents)
-            assert selector.get("matchLabels", selector).items() <= template["metadata"]["labels"].items()
+            wanted = selector.get("matchLabels", selector).items()
+            assert any(wanted <= template["metadata"]["labels"].items() for template in pod_templates(documents))
 
 
 @every_case
-def test_every_script_is_mounted_and_parses(chart: str, values: Path, render: Render) -> None:
+def test_every_config_map_is_mounted_and_there(chart: str, values: Path, render: Render) -> None:
     documents = render(chart, values)
-    for template in pod_templates(documents):
-        config = next(volume for volume in template["spec"]["volumes"] if volume["name"] == "config")
-        assert config["configMap"]["name"] == of_kind(documents, "ConfigMap")["metadata"]["name"]
-    for text in scripts(documents).values():
+    volumes = [volume for template in pod_templates(documents) for volume in template["spec"].get("volumes", [])]
+    mounted = {volume["configMap"]["name"] for volume in volumes if "configMap" in volume}
+    # Others are the recipe's own.
+    others = _lines(yaml.safe_load(values.read_text()))
+    assert mounted - others == {one["metadata"]["name"] for one in documents if one["kind"] == "ConfigMap"}
+
+
+def _lines(node: Any) -> set[str]:
+    """Every line of every text of a recipe."""
+    if isinstance(node, dict | list):
+        return set().union(*map(_lines, node.values() if isinstance(node, dict) else node))
+    return {line.strip() for line in str(node).splitlines()}
+
+
+@every_case
+def test_every_script_parses_and_is_sound(chart: str, values: Path, render: Render) -> None:
+    """What is found in lines that stand in the recipe is the recipe's own matter."""
+    given = yaml.safe_load(values.read_text())
+    program = given.get(WORK.get(chart, ""), {})
+    words = [*program.get("command", []), *program.get("args", [])]
+    command = " ".join(json.dumps(word) if isinstance(word, bool) else str(word).rstrip("\n") for word in words)
+    recipe = _lines([given, command])
+    for name, text in scripts(render(chart, values)).items():
+        if not name.endswith(".sh"):
+            continue
         assert text.startswith("#!/bin/bash\n")
         subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+        # A file that is sourced is there only in a container.
+        check = [SHELLCHECK, "--shell=bash", "--format=json1", "--exclude=SC1091", "-"]
+        done = subprocess.run(check, input=text, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        lines = text.splitlines()
+        found = [
+            (name, one["code"], one["message"], lines[one["line"] - 1])
+            for one in json.loads(done.stdout)["comments"]
+            if lines[one["line"] - 1].strip() not in recipe and " -np " not in lines[one["line"] - 1]
+        ]
+        assert found == []
+
+
+@every_chart
+def test_scripts_do_not_hold_the_version_of_the_chart(chart: str, run_helm: Callable[..., str], tmp_path: Path) -> None:
+    """A release of the collection replaces no pod: only labels of the objects themselves name it."""
+    run_helm(
+        "package", str(CHARTS / chart), "--destination", str(tmp_path), "--version", "9.8.7", "--app-version", "9.8.7"
+    )
+    (archive,) = tmp_path.glob("*.tgz")
+    values = ("--values", str(CHARTS / chart / "ci" / "minimal-values.yaml"))
+    rendered = run_helm("template", "demo", str(archive), *values)
+    standard = run_helm("template", "demo", str(CHARTS / chart), *values)
+    assert "9.8.7" in rendered
+    documents = [[one for one in yaml.safe_load_all(text) if one] for text in (rendered, standard)]
+    for one in documents:
+        for document in one:
+            for label in ("app.kubernetes.io/version", "helm.sh/chart"):
+                document["metadata"]["labels"].pop(label, None)
+    assert documents[0] == documents[1]
 
 
 @every_chart
@@ -94,21 +158,24 @@ def test_a_chart_packs_with_what_it_shares(chart: str, run_helm: Callable[..., s
 @every_chart
 def test_workload_kind_says_how_a_step_ends(chart: str, run_helm: Callable[..., str]) -> None:
     metadata = run_helm("show", "chart", str(CHARTS / chart))
-    assert f"mlops.eks/until: {'ready' if chart.startswith('serving/') else 'completed'}" in metadata
+    assert f"mlops.eks/until: {KEYS[chart]['until']}" in metadata
+    assert KEYS[chart]["until"] in ("ready", "completed")
+    if chart.startswith("serving/"):
+        assert KEYS[chart]["until"] == "ready"
 
 
 def _pod_of(documents: list[Document]) -> dict[str, Any]:
     return dict(pod_templates(documents)[-1]["spec"])
 
 
-@every_chart
+@with_resources
 def test_no_node_selector_unless_a_node_type_is_named(chart: str, render: Render) -> None:
     assert "nodeSelector" not in _pod_of(render(chart, MINIMAL[chart]))
     named = _pod_of(render(chart, MINIMAL[chart], {"resources": {"node_type": "p5.48xlarge"}}))
     assert named["nodeSelector"] == {"node.kubernetes.io/instance-type": "p5.48xlarge"}
 
 
-@every_chart
+@with_resources
 def test_an_accelerator_brings_its_toleration_and_variables(chart: str, render: Render) -> None:
     amounts = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 4}
     pod = _pod_of(render(chart, MINIMAL[chart], {"resources": {"requests": amounts, "limits": amounts}}))
@@ -116,9 +183,9 @@ def test_an_accelerator_brings_its_toleration_and_variables(chart: str, render: 
     assert {"name": "FI_PROVIDER", "value": "efa"} in pod["containers"][0]["env"]
 
 
-@every_chart
+@pytest.mark.parametrize("chart", having("pod", "resources", "work"))
 def test_what_the_recipe_says_of_accelerators_wins(chart: str, render: Render) -> None:
-    work = WORK.get(chart, "train")
+    work = WORK[chart]
     amounts = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 4}
     toleration = {"key": "nvidia.com/gpu", "operator": "Equal", "value": "true", "effect": "NoExecute"}
     recipe = {
@@ -131,9 +198,9 @@ def test_what_the_recipe_says_of_accelerators_wins(chart: str, render: Render) -
     assert [one["value"] for one in pod["containers"][0]["env"] if one["name"] == "FI_PROVIDER"] == ["tcp"]
 
 
-@every_chart
+@pytest.mark.parametrize("chart", having("pod", "work", "script"))
 def test_environment_values_and_toleration_keys_may_hold_templates(chart: str, render: Render) -> None:
-    work = WORK.get(chart, "train")
+    work = WORK[chart]
     recipe = {
         work: {
             "env": [{"name": "LOGS", "value": "/efs/home/{{ .Release.Name }}/logs"}],
@@ -143,7 +210,7 @@ def test_environment_values_and_toleration_keys_may_hold_templates(chart: str, r
     }
     documents = render(chart, MINIMAL[chart], recipe)
     pod = _pod_of(documents)
-    assert pod["containers"][0]["env"][0] == {"name": "LOGS", "value": "/efs/home/demo/logs"}
+    assert {"name": "LOGS", "value": "/efs/home/demo/logs"} in pod["containers"][0]["env"]
     assert pod["tolerations"] == [{"key": "demo/only", "operator": "Exists"}]
     assert any("true {{ .Release.Name }}" in text for text in scripts(documents).values())
 
@@ -156,19 +223,20 @@ def test_a_queue_is_a_label_of_the_workload_only(chart: str, render: Render) -> 
     assert all(label not in template["metadata"]["labels"] for template in pod_templates(documents))
 
 
-@every_chart
+@pytest.mark.parametrize("chart", sorted({*having("image"), *having("server_image")}))
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("repo/image:1.2", "repo/image"), ("host:5000/image", "host:5000/image"), (f"a/b@sha256:{'0' * 64}", "a/b")],
 )
 def test_a_digest_replaces_the_tag(chart: str, name: str, expected: str, render: Render) -> None:
     digest = f"sha256:{'a' * 64}"
-    serving = chart.startswith("serving/")
-    layer = {"image": {"name": name, "digest": digest}} if serving else {"image": name, "image_digest": digest}
-    assert _pod_of(render(chart, MINIMAL[chart], layer))["containers"][0]["image"] == f"{expected}@{digest}"
+    assert (
+        _pod_of(render(chart, MINIMAL[chart], image(chart, name, digest)))["containers"][0]["image"]
+        == f"{expected}@{digest}"
+    )
 
 
-# Names that each chart makes from a release name of the given length, where the last one that fits has 63 characters.
+# Names that charts make from a release name of the given length, where the last one that fits has 63 characters.
 LONGEST = [
     ("data-prep/data-process", 50, "data-process-{}"),
     ("training/mpijob-distributed", 47, "mpijob-{}-worker-1"),
@@ -180,10 +248,11 @@ LONGEST = [
 def test_a_release_name_too_long_is_refused_by_name_and_length(
     chart: str, longest: int, name: str, render: Render
 ) -> None:
-    assert render(chart, MINIMAL[chart], release="a" * longest)
+    nodes = {"resources": {"nnodes": 2}} if chart.startswith("training/") else {}
+    assert render(chart, MINIMAL[chart], nodes, release="a" * longest)
     release = "a" * (longest + 1)
     with pytest.raises(HelmError) as refused:
-        render(chart, MINIMAL[chart], release=release)
+        render(chart, MINIMAL[chart], nodes, release=release)
     message = str(refused.value)
     assert f'release name "{release}" is too long' in message
     assert f'"{name.format(release)}"' in message

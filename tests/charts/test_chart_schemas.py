@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from chart_cases import CASE_IDS, CASES, CHARTS, MINIMAL, NAMES, WORK, HelmError, Render
+from chart_cases import CASE_IDS, CASES, CHARTS, NAMES, WORK, HelmError, Render, at, having
 
 every_chart = pytest.mark.parametrize("chart", NAMES)
 
@@ -28,8 +28,29 @@ def generate() -> ModuleType:
     return module
 
 
+@cache
 def schema(chart: str) -> dict[str, Any]:
     return dict(json.loads((CHARTS / chart / "values.schema.json").read_text()))
+
+
+def resolved(chart: str, node: dict[str, Any]) -> dict[str, Any]:
+    """Return a node of a schema with what it refers to."""
+    if "$ref" not in node:
+        return node
+    assert node.keys() <= {"$ref", "description"}, "draft 7 ignores what stands beside a reference"
+    return {**resolved(chart, schema(chart)["definitions"][node["$ref"].rpartition("/")[2]]), **node}
+
+
+SHARED = """
+types: {text: {type: string}, words: {type: array}, unused: {type: number}}
+mixins:
+  naming: {name: {type: text, default: "", doc: What it is called.}}
+  work: {WORK: {doc: What to run., keys: {command: {type: words, default: [a], doc: The words.}}}}
+examples: {name: "y", WORK: {command: [b]}}
+"""
+OWN = """
+{description: d, keywords: [k], until: completed, mixins: [naming, work], work: train, defaults: {name: x}}
+"""
 
 
 def test_derived_files_are_up_to_date(generate: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,18 +62,32 @@ def test_a_derived_file_out_of_date_is_noticed_and_written(
 ) -> None:
     chart = tmp_path / "group" / "chart"
     chart.mkdir(parents=True)
-    (tmp_path / "definitions.yaml").write_text("text: {type: string}")
-    (chart / "schema.yaml").write_text("type: object\nproperties: {name: {$use: text}}")
-    (chart / "values.yaml").write_text('# -- What it\n# is called.\nname: ""\n')
+    (chart / "ci").mkdir()
+    (tmp_path / "keys.yaml").write_text(SHARED)
+    (chart / "keys.yaml").write_text(OWN)
     (chart / "README.md").write_text(f"# chart\n{generate.START}\n{generate.END}\nmore\n")
     monkeypatch.setattr(generate, "CHARTS", tmp_path)
     assert generate.main(["--check"]) == 1
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
     written = json.loads((chart / "values.schema.json").read_text())
-    assert written["properties"] == {"name": {"description": "What it is called.", "type": "string"}}
+    shown = {key: value for key, value in written["properties"].items() if key not in generate.HELM_KEYS}
+    assert shown == {
+        "name": {"description": "What it is called.", "$ref": "#/definitions/text"},
+        "train": {
+            "description": "What to run.",
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"command": {"description": "The words.", "$ref": "#/definitions/words"}},
+        },
+    }
+    assert written["definitions"] == {"text": {"type": "string"}, "words": {"type": "array"}}
     assert written["additionalProperties"] is False
-    assert "| `name` | string |  | What it is called. |" in (chart / "README.md").read_text()
+    assert yaml.safe_load((chart / "values.yaml").read_text()) == {"name": "x", "train": {"command": ["a"]}}
+    assert json.loads((chart / "defaults.json").read_text()) == {"name": "x", "train": {"command": []}}
+    everything = yaml.safe_load((chart / "ci" / "everything-values.yaml").read_text())
+    assert everything == {"name": "y", "train": {"command": ["b"]}}
+    assert '| `name` | string | `"x"` | What it is called. |' in (chart / "README.md").read_text()
     assert (chart / "README.md").read_text().endswith("\nmore\n")
 
 
@@ -68,24 +103,25 @@ def test_python_takes_what_helm_takes(chart: str, values: Path) -> None:
     jsonschema.Draft7Validator(schema(chart)).validate(yaml.safe_load(values.read_text()))
 
 
-def _walk(node: dict[str, Any], path: str = "") -> list[tuple[str, dict[str, Any]]]:
+def _walk(chart: str, node: dict[str, Any] | None = None, path: str = "") -> list[tuple[str, dict[str, Any]]]:
     """Every property of a schema with its path; items of lists are spelled `key[]`.
 
     What is secret may be a text or a reference to one: a key of its own, not a group of keys.
     """
     found = []
-    for name, child in node.get("properties", {}).items():
+    for name, reference in (schema(chart) if node is None else node).get("properties", {}).items():
+        child = resolved(chart, reference)
         key = f"{path}.{name}".lstrip(".")
-        found += [(key, child), *([] if child.get("writeOnly") else _walk(child, key))]
+        found += [(key, child), *([] if child.get("writeOnly") else _walk(chart, child, key))]
         if isinstance(child.get("items"), dict):
-            found += _walk(child["items"], f"{key}[]")
+            found += _walk(chart, resolved(chart, child["items"]), f"{key}[]")
     return found
 
 
 @every_chart
 def test_every_object_is_closed_and_every_key_explained(chart: str) -> None:
     assert schema(chart)["additionalProperties"] is False
-    for key, node in _walk(schema(chart)):
+    for key, node in _walk(chart):
         assert node.get("description"), key
         if "properties" in node and not node.get("writeOnly"):
             assert node["additionalProperties"] is False, key
@@ -101,8 +137,8 @@ def test_schema_and_defaults_have_the_same_keys(chart: str) -> None:
 def test_readme_has_a_row_for_every_key(chart: str) -> None:
     text = (CHARTS / chart / "README.md").read_text()
     rows = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
-    keys = {key for key, node in _walk(schema(chart)) if "const" not in node and key not in ("common", "global")}
-    groups = {key for key, node in _walk(schema(chart)) if "properties" in node and not node.get("writeOnly")}
+    keys = {key for key, node in _walk(chart) if "const" not in node and key not in ("common", "global")}
+    groups = {key for key, node in _walk(chart) if "properties" in node and not node.get("writeOnly")}
     assert len(rows) == len(set(rows))
     assert set(rows) <= keys
     assert keys - groups <= set(rows)
@@ -126,24 +162,19 @@ def test_the_fullest_case_uses_every_key(chart: str) -> None:
     collect(values, "")
     # A budget takes one of its two keys.
     either = {"server.disruption_budget.max_unavailable"}
-    missing = {key for key, node in _walk(schema(chart)) if "const" not in node} - used - {"common", "global"} - either
+    missing = {key for key, node in _walk(chart) if "const" not in node} - used - {"common", "global"} - either
     assert not missing
 
 
-def _changed(chart: str, path: str, value: object) -> dict[str, Any]:
-    values = deepcopy(MINIMAL[chart])
-    node = values
-    *parents, last = path.replace("WORK", WORK.get(chart, "train")).split(".")
-    for parent in parents:
-        node = node.setdefault(parent, {})
-    node[last] = value
-    return values
-
-
-# What is refused in every chart: path, value, and what Helm's message must hold.
+# What is refused: path, value, and what Helm's message must hold.
 REFUSED = [
     pytest.param("imag", "x", "additional properties 'imag' not allowed", id="typo"),
     pytest.param("WORK.comand", ["x"], "additional properties 'comand' not allowed", id="typo-inside"),
+    pytest.param("my_key", "x", "additional properties 'my_key' not allowed", id="key-of-ones-own-outside-vars"),
+    pytest.param("run", {"id": "x"}, "additional properties 'id' not allowed", id="id-of-a-run"),
+    pytest.param("shell_options", "-e; reboot", "does not match pattern", id="shell-options-with-a-command"),
+    pytest.param("resources.node_type", [""], "minLength", id="blank-node-type-in-a-list"),
+    pytest.param("network_policy", "yes", "got string, want boolean", id="flag-in-quotes"),
     pytest.param("WORK.command", "python3", "/command': got string, want array", id="wrong-type"),
     pytest.param("WORK.env", [{"value": "x"}], "missing property 'name'", id="missing-required"),
     pytest.param(
@@ -170,16 +201,38 @@ REFUSED = [
 ]
 
 
-@every_chart
 @pytest.mark.parametrize(("path", "value", "message"), REFUSED)
-def test_refused_by_helm_and_by_python(chart: str, path: str, value: object, message: str, render: Render) -> None:
-    values = _changed(chart, path, value)
+def test_refused_by_helm_and_by_python(path: str, value: object, message: str, render: Render) -> None:
+    chart = "data-prep/data-process"
+    values = at(chart, path, value)
     with pytest.raises(HelmError) as refused:
         render(chart, values)
     assert "values don't meet the specifications of the schema" in str(refused.value)
     assert message in str(refused.value)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft7Validator(schema(chart)).validate(values)
+
+
+@every_chart
+@pytest.mark.parametrize(("path", "value", "message"), REFUSED)
+def test_refused_in_every_chart_that_has_the_key(chart: str, path: str, value: object, message: str) -> None:
+    """Helm takes the same schema, so that it need not be asked again for each chart."""
+    parent = path.replace("WORK", WORK.get(chart, "WORK")).rpartition(".")[0] or path
+    if parent in {key for key, _node in _walk(chart)} or path in ("imag", "my_key"):
+        assert not jsonschema.Draft7Validator(schema(chart)).is_valid(at(chart, path, value))
+
+
+@every_chart
+def test_a_typo_is_refused_by_helm(chart: str, render: Render) -> None:
+    with pytest.raises(HelmError, match="additional properties 'imag' not allowed"):
+        render(chart, at(chart, "imag", "x"))
+
+
+@every_chart
+def test_vars_is_the_one_open_map(chart: str) -> None:
+    """For templates of the recipe; beside it, keys are refused as `my_key` is above."""
+    mine = {"my_key": {"deep": [1, {"two": None}]}, "image": 3}
+    jsonschema.Draft7Validator(schema(chart)).validate(at(chart, "vars", mine))
 
 
 # What only the whole of the values can tell: path, value, message.
@@ -200,20 +253,12 @@ FAILED = [
 ]
 
 
-@every_chart
+@pytest.mark.parametrize("chart", having("script", "work", "resources"))
 @pytest.mark.parametrize(("path", "value", "message"), FAILED)
 def test_refused_by_the_templates(chart: str, path: str, value: object, message: str, render: Render) -> None:
     with pytest.raises(HelmError) as refused:
-        render(chart, _changed(chart, path, value))
-    assert message.replace("WORK", WORK.get(chart, "train")) in str(refused.value)
-
-
-@every_chart
-def test_an_image_is_needed(chart: str, render: Render) -> None:
-    serving = chart.startswith("serving/")
-    with pytest.raises(HelmError) as refused:
-        render(chart, MINIMAL[chart], {"image": {"name": None}} if serving else {"image": None})
-    assert f"{'image.name' if serving else 'image'} is empty: name the container image" in str(refused.value)
+        render(chart, at(chart, path, value), {"pre_script": [], "inline_script": []})
+    assert message.replace("WORK", WORK[chart]) in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -230,24 +275,5 @@ def test_an_image_is_needed(chart: str, render: Render) -> None:
 def test_a_server_is_refused(path: str, value: object, message: str, render: Render) -> None:
     chart = "serving/generic-server"
     with pytest.raises(HelmError) as refused:
-        render(chart, _changed(chart, path, value))
+        render(chart, at(chart, path, value))
     assert message in str(refused.value)
-
-
-@every_chart
-def test_blank_optional_keys_of_reference_recipes_are_taken(chart: str, render: Render) -> None:
-    blank = {
-        "git": {"repo_url": None, "branch": None, "commit": None},
-        "resources": {"node_type": None},
-        "post_script": None,
-    }
-    assert render(chart, MINIMAL[chart], blank)
-
-
-def test_what_charts_share_means_the_same_in_each(generate: ModuleType) -> None:
-    """A key that several charts take from the same definition has the same default in each."""
-    defaults = [yaml.safe_load((CHARTS / chart / "values.yaml").read_text()) for chart in NAMES]
-    shared = set.intersection(*(set(one) for one in defaults)) - {"image", "resources"}
-    assert {"pvc", "ebs", "git", "shm", "podSecurityContext"} <= shared
-    for key in shared:
-        assert all(one[key] == defaults[0][key] for one in defaults), key
