@@ -14,6 +14,7 @@
 {{- define "common.begin" -}}
 {{- $values := .root.Values }}
 {{- include "common.fill" (dict "values" $values "defaults" (.root.Files.Get "defaults.json" | fromJson)) }}
+{{- $_ := set $values.run "name" ($values.run.name | default .root.Release.Name) }}
 {{- $_ := set . "name" (printf "%s-%s" (.prefix | default "") .root.Release.Name | trimPrefix "-") }}
 {{- $_ := set . "configMap" (printf "%s-%s" (.config | default .prefix) .root.Release.Name) }}
 {{- $_ := set . "program" (get $values .work) }}

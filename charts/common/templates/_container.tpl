@@ -1,7 +1,7 @@
-{{/* common.image: the reference to pull. A digest replaces whatever tag the name carries.
+{{/* common.image: the reference to pull. A digest replaces whatever tag the name carries; without a name there is no reference.
      Usage: include "common.image" (dict "name" .Values.image "digest" .Values.image_digest) */}}
 {{- define "common.image" -}}
-{{- if .digest -}}
+{{- if and .name .digest -}}
 {{ regexReplaceAll "(@sha256:[0-9a-f]+|:[A-Za-z0-9_][A-Za-z0-9_.-]*)$" .name "" }}@{{ .digest }}
 {{- else -}}
 {{ .name }}
@@ -35,7 +35,7 @@
 {{- $entries = append $entries $entry }}
 {{- end }}
 {{- $run := .root.Values.run }}
-{{- range $name, $value := dict "RUN_NAME" ($run.name | default .root.Release.Name) "RUN_STEP" $run.step }}
+{{- range $name, $value := dict "RUN_NAME" $run.name "RUN_STEP" $run.step }}
 {{- if and $value (not (has $name $names)) }}
 - name: {{ $name }}
   value: {{ $value | quote }}

@@ -154,7 +154,7 @@ class Installer:
         labels = {IDENTITY: label(plan.identity), RUN: self.task.release, STEP: self.task.step}
         upgrade = decision.action == "upgrade"
         self.secrets.make(self.secrets.wanted(plan), upgrade=upgrade)
-        with value_files(self.task, plan.split.overlay) as files:
+        with value_files(self.task, plan.overlay) as files:
             self.helm.install(self.task.helm_release, plan.chart.path, files, labels=labels, upgrade=upgrade)
 
     def _install_again(self, plan: Plan) -> None:

@@ -21,6 +21,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.discovery import a
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.table import Kind
 from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST
+from ansible_collections.mlops.eks.plugins.module_utils._plan.images import require_images
 from ansible_collections.mlops.eks.plugins.module_utils._plan.manifest import read_manifest
 from ansible_collections.mlops.eks.plugins.module_utils._plan.render_errors import located
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
@@ -33,7 +34,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets i
     require_references,
     split_secrets,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import keys_of, validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 
@@ -43,17 +44,24 @@ class Draft:
     """A step's chart and validated values, and the identity by which the ledger knows it.
 
     Values that the chart marks as secret are replaced by references to Secret `secret`, which will hold them.
+    `run` tells the chart run and step.
     """
 
     chart: Chart
     split: SplitValues
     secret: str
+    run: Values
     identity: str
 
     @property
     def values(self) -> dict[str, t.Any]:
         """The merged values, without the chart's defaults."""
         return self.split.values
+
+    @property
+    def overlay(self) -> Values:
+        """What Helm gets on top of the recipes and values of the task."""
+        return merge(self.run, self.split.overlay)
 
     @property
     def about(self) -> dict[str, t.Any]:
@@ -95,11 +103,27 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     if chart.schema is not None:
         validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
         require_references(split, chart)
+    run = run_values(task, chart, split.values)
     # The content of a secret is not part of the identity: a new token must not repeat a training.
     step_identity = identity(
-        chart_digest=chart.digest, values=split.values, release=task.helm_release, namespace=task.namespace
+        chart_digest=chart.digest,
+        values=merge(split.values, run),
+        release=task.helm_release,
+        namespace=task.namespace,
     )
-    return Draft(chart=chart, split=split, secret=secret, identity=step_identity)
+    return Draft(chart=chart, split=split, secret=secret, run=run, identity=step_identity)
+
+
+def run_values(task: Task, chart: Chart, values: Values) -> Values:
+    """Return `run.name` and `run.step` for a chart that takes them, except what `values` set themselves.
+
+    They are part of the identity. The id of the run is not among them: it would repeat every step.
+    """
+    known, own = keys_of(chart.schema, "run"), values.get("run") or {}
+    passed = {"name": task.release, "step": task.step}
+    if not passed.keys() <= known or not isinstance(own, dict):
+        return {}
+    return {"run": {key: value for key, value in passed.items() if not own.get(key)}}
 
 
 def _layers(task: Task) -> Layers:
@@ -111,11 +135,11 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
     """Render a draft; nothing is installed.
 
     Raises:
-        InvalidInputError: a template refuses the values (the message names file, line and key), or renders no workload
-            or several.
+        InvalidInputError: a template refuses the values, or a container has no image (the message names file, line and
+            key), or the chart renders no workload or several.
         AbsentError: the cluster does not know the workload's kind.
     """
-    with value_files(task, draft.split.overlay) as files:
+    with value_files(task, draft.overlay) as files:
         capabilities = _capabilities(draft, kube)
         try:
             text = helm.template(task.helm_release, draft.chart.path, files, capabilities)
@@ -123,6 +147,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
             raise located(error, _layers(task), draft.chart) from error
     manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
+    require_images(workload, _layers(task), draft.chart)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
     _check_spec(workload, kind, draft.chart.ref)
     return Plan(
@@ -154,7 +179,7 @@ def _check_spec(workload: Document, kind: Kind, chart: str) -> None:
 def value_files(task: Task, overlay: Values) -> Iterator[list[Path]]:
     """Yield the `--values` files of a step: its recipes, then one file with `values` and `overlay` on top of them.
 
-    `overlay` replaces secrets by references, so that the release contains none.
+    `overlay` replaces secrets by references, so that the release contains none, and names the run.
     """
     files = [Path(name) for name in task.recipes]
     values = merge(dict(task.values), overlay)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import typing as t
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import SCHEMA_REFERENCES
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
@@ -84,6 +84,12 @@ def resolve(root: Mapping[str, t.Any], target: str) -> t.Any:
     for part in target.lstrip("#").split("/")[1:]:
         node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
     return node
+
+
+def keys_of(schema: Mapping[str, t.Any] | None, group: str) -> Set[str]:
+    """Return the keys that a chart's schema lists in a group."""
+    rule = _whole(((schema or {}).get("properties") or {}).get(group), schema or {})
+    return set(rule.get("properties") or ())
 
 
 def _lines(error: jsonschema.ValidationError, where: Layers, root: Mapping[str, t.Any]) -> Iterator[str]:

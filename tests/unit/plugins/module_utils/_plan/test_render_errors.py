@@ -39,19 +39,6 @@ def refusal(directory: Path, *recipes: str, **values: t.Any) -> str:
     return str(caught.value).replace(f"{directory}/", "")
 
 
-def test_an_empty_value_is_named_where_it_stands(tmp_path: Path) -> None:
-    said = f"image is empty: name the container image {CHART}"
-    assert refusal(tmp_path, f"{COMMAND}image: ''\n") == f"0.yaml:3: {said}"
-    assert refusal(tmp_path, f"{COMMAND}image: x\n", "# nothing\nimage: ''\n") == f"1.yaml:2: {said}"
-
-
-def test_a_missing_value_is_missed_in_a_file_and_not_in_a_variable(tmp_path: Path) -> None:
-    said = f"image is empty: name the container image {CHART}"
-    assert refusal(tmp_path, COMMAND, process={"args": ["a"]}) == f"0.yaml:1: {said}"
-    assert refusal(tmp_path, f"{COMMAND}image: x\n", image="") == f"values: {said}"
-    assert refusal(tmp_path, process={"command": ["echo"]}) == f"values: {said}"
-
-
 @pytest.mark.parametrize(
     ("template", "why"),
     [

@@ -1,0 +1,46 @@
+# Copyright (c) 2026 mlops.eks contributors
+# SPDX-License-Identifier: BSD-2-Clause
+
+"""Refuse a workload with a container that has no image.
+
+Charts render with a blank image, as recipes are shipped before their image is built. Only what is installed needs one.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator
+
+from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
+from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce
+
+
+def require_images(workload: Document, layered: Layers, chart: Chart) -> None:
+    """Check that no `image` in the workload is blank; one that is absent is the API server's to judge.
+
+    Raises:
+        InvalidInputError: file and line of the recipe's `image`, and the container.
+    """
+    for container in _without_image(workload.get("spec"), "spec"):
+        values = coalesce(chart.defaults, layered.values)
+        path = ("image", "name") if isinstance(values.get("image"), dict) else ("image",)
+        name = f"{workload['kind']}/{workload['metadata']['name']}"
+        raise InvalidInputError(
+            f"{layered.at(path)}: {'.'.join(path)}: container {container} of {name} has no image. "
+            f"Name one with its tag in the recipe, or in a layer over it. [chart {chart.ref}]"
+        )
+
+
+def _without_image(node: t.Any, name: str) -> Iterator[str]:
+    """Yield the names of the mappings whose `image` is blank; those without a name are called by their key."""
+    if isinstance(node, dict):
+        if "image" in node and node["image"] in (None, ""):
+            yield str(node.get("name", name))
+        for key, value in node.items():
+            if key != "metadata":
+                yield from _without_image(value, key)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _without_image(item, name)
