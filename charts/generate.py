@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Write what is derived in the charts from `keys.yaml` and each chart's own `keys.yaml`.
 
-Derived are, in each chart: `Chart.yaml`, `values.yaml`, `values.schema.json`, `defaults.json` (what stands in for a key that a recipe leaves
-blank), `ci/everything-values.yaml` and the table of values in the README.
+Derived are, in each chart: `Chart.yaml`, `values.yaml`, `values.schema.json`, `defaults.json` (what stands in for a key
+that a recipe leaves blank), `ci/everything-values.yaml` and the table of values in the README.
 
 Usage: `python charts/generate.py` writes; `--check` writes nothing and exits with 1 when something is out of date.
 """
@@ -80,19 +80,25 @@ def _at(found: Json, path: str) -> Json:
     return node
 
 
-def default(key: Json, *, blank: bool = False) -> Any:
-    """Return the default of a key; with `blank`, what stands in for a blank one: an open map or a list is then empty.
+def default(key: Json) -> Any:
+    """Return the default of a key."""
+    if "keys" in key:
+        return {name: default(child) for name, child in key["keys"].items() if "keys" in child or "default" in child}
+    return key["default"]
 
-    A blank list or map is how Helm's users remove a default, a list of claims for one.
+
+def stand_in(key: Json) -> Json:
+    """Return what stands in for a blank key: a group's `keys`; another's `default`, and `blank` where that differs.
+
+    A blank list or map is empty, unless it must not be: so do Helm's users remove a default, a list of claims for one.
     """
     if "keys" in key:
-        return {
-            name: default(child, blank=blank)
-            for name, child in key["keys"].items()
-            if "keys" in child or "default" in child
-        }
+        children = key["keys"].items()
+        return {"keys": {name: stand_in(child) for name, child in children if "keys" in child or "default" in child}}
     value = key["default"]
-    return type(value)() if blank and isinstance(value, (dict, list)) else value
+    needed = not isinstance(value, (dict, list)) or resolved(property_of(key)).get("minItems")
+    blank = key.get("blank", value if needed else type(value)())
+    return {"default": value} | ({} if blank == value else {"blank": blank})
 
 
 def property_of(key: Json) -> Json:
@@ -164,7 +170,8 @@ def resolved(node: Json) -> Json:
 def values(chart: Path) -> str:
     """Return `values.yaml`: defaults, each under its meaning."""
     head = "# Written by charts/generate.py from keys.yaml.\n"
-    return head + "".join(_value(name, key, "") for name, key in keys(chart).items() if "keys" in key or "default" in key)
+    found = keys(chart).items()
+    return head + "".join(_value(name, key, "") for name, key in found if "keys" in key or "default" in key)
 
 
 def _value(name: str, key: Json, indent: str) -> str:
@@ -233,7 +240,7 @@ def table(chart: Path) -> str:
 
 
 def example(chart: Path) -> str:
-    """Return `ci/everything-values.yaml`: a value for every key of the chart; raises SystemExit for a key without one."""
+    """Return `ci/everything-values.yaml`: a value for every key; raises SystemExit for a key without an example."""
     own = _read(chart / "keys.yaml")
     given = dict(shared()["examples"])
     given[own["work"]] = merged(given.pop(WORK), given.get(own["work"], {}))
@@ -277,7 +284,7 @@ def outputs(chart: Path) -> dict[Path, str]:
     readme = chart / "README.md"
     before, rest = readme.read_text().split(START)
     after = rest.split(END)[1]
-    stand_ins = default({"keys": keys(chart)}, blank=True)
+    stand_ins = stand_in({"keys": keys(chart)})["keys"]
     return {
         chart / "Chart.yaml": metadata(chart),
         chart / "values.yaml": values(chart),

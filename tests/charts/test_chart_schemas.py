@@ -84,7 +84,11 @@ def test_a_derived_file_out_of_date_is_noticed_and_written(
     assert written["definitions"] == {"text": {"type": "string"}, "words": {"type": "array"}}
     assert written["additionalProperties"] is False
     assert yaml.safe_load((chart / "values.yaml").read_text()) == {"name": "x", "train": {"command": ["a"]}}
-    assert json.loads((chart / "defaults.json").read_text()) == {"name": "x", "train": {"command": []}}
+    command = {"default": ["a"], "blank": []}
+    assert json.loads((chart / "defaults.json").read_text()) == {
+        "name": {"default": "x"},
+        "train": {"keys": {"command": command}},
+    }
     everything = yaml.safe_load((chart / "ci" / "everything-values.yaml").read_text())
     assert everything == {"name": "y", "train": {"command": ["b"]}}
     assert '| `name` | string | `"x"` | What it is called. |' in (chart / "README.md").read_text()

@@ -28,15 +28,21 @@
 {{- include "common.validate" . }}
 {{- end }}
 
-{{/* common.fill: puts the default in the place of every value that a recipe leaves blank; Helm takes a blank key away with all that is below it.
-     A list or a map of one's own that is blank is empty. */}}
+{{/* common.fill: puts what stands in for it in the place of every value that a recipe leaves blank; Helm takes a blank key away with all that is
+     below it. A group that is blank as a whole has all its defaults; a single list in it that is blank is empty.
+     Context: values; defaults (of defaults.json); and, optional, whole: the group is blank. */}}
 {{- define "common.fill" -}}
 {{- $values := .values }}
-{{- range $key, $default := .defaults }}
-{{- if kindIs "invalid" (index $values $key) }}
-{{- $_ := set $values $key $default }}
-{{- else if kindIs "map" $default }}
-{{- include "common.fill" (dict "values" (index $values $key) "defaults" $default) }}
+{{- $whole := .whole }}
+{{- range $key, $stand := .defaults }}
+{{- $blank := kindIs "invalid" (index $values $key) }}
+{{- if hasKey $stand "keys" }}
+{{- if $blank }}
+{{- $_ := set $values $key dict }}
+{{- end }}
+{{- include "common.fill" (dict "values" (index $values $key) "defaults" $stand.keys "whole" (or $blank $whole)) }}
+{{- else if $blank }}
+{{- $_ := set $values $key (ternary $stand.blank $stand.default (and (hasKey $stand "blank") (not $whole))) }}
 {{- end }}
 {{- end }}
 {{- end }}
