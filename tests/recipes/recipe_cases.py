@@ -28,6 +28,7 @@ class Case:
 
     directory: Path
     step: pipeline.Step
+    run: str
     release: str
 
     @property
@@ -45,6 +46,7 @@ def _cases(directory: Path) -> list[Case]:
         Case(
             directory=directory,
             step=step,
+            run=found.name,
             release=pipeline.helm_release(found.name, step.name, keep=_stays(step)),
         )
         for step in found.steps
@@ -59,10 +61,11 @@ CASES = [case for directory in DIRECTORIES for case in _cases(directory)]
 
 
 def template(case: Case, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Render a step with Helm, which also checks its values against the chart's schema."""
+    """Render a step with Helm, which also checks its values against the chart's schema; as the engine does it."""
     command = [find_helm(), "template", case.release, str(chart.find(case.step.chart).path), "--namespace", NAMESPACE]
     for recipe in case.step.recipes:
         command += ["--values", recipe]
+    command += ["--set-string", f"run.name={case.run},run.step={case.step.name}"]
     return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
 
 
