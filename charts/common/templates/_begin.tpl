@@ -4,7 +4,7 @@
        root       $
        prefix     begins the workload's name, `<prefix>-<release>`; empty for the release alone
        component  app.kubernetes.io/component of all objects
-       work       the key of the program: train, process, server
+       work       the key of the program: train, process, server; or of a list, the environment of a program that is the chart's own
        container  name of the container
        config     begins the name of the ConfigMap, `<config>-<release>`; the workload's name when not given
        script     file name of the generated script
@@ -17,7 +17,8 @@
 {{- $_ := set $values.run "name" ($values.run.name | default .root.Release.Name) }}
 {{- $_ := set . "name" (printf "%s-%s" (.prefix | default "") .root.Release.Name | trimPrefix "-") }}
 {{- $_ := set . "configMap" (printf "%s-%s" (.config | default .prefix) .root.Release.Name) }}
-{{- $_ := set . "program" (get $values .work) }}
+{{- $program := get $values .work }}
+{{- $_ := set . "program" (ternary (dict "env" $program) $program (kindIs "slice" $program)) }}
 {{- if kindIs "map" $values.image }}
 {{- $_ := set . "image" (include "common.image" $values.image) }}
 {{- $_ := set . "pullPolicy" $values.image.pull_policy }}

@@ -10,7 +10,8 @@
 
 {{/* common.env: the entries of a container's `env`, in the recipe's order, because later ones may refer to earlier ones as $(NAME).
      `value` may hold templates. One that is a secret of the values (_secrets.tpl) and nothing else is taken from its Secret; for those that
-     are part of a longer text a variable of their own comes first. Usage: include "common.env" (dict "root" $ "program" .Values.train "resources" .Values.resources) */}}
+     are part of a longer text a variable of their own comes first. `env`, optional, are entries of the chart, which the recipe's replace by their names.
+     Usage: include "common.env" (dict "root" $ "program" .Values.train "resources" .Values.resources) */}}
 {{- define "common.env" -}}
 {{- $root := .root }}
 {{- $secrets := include "common.secretRefs" .root | fromYaml }}
@@ -19,6 +20,14 @@
 {{- $names := list }}
 {{- range .program.env }}
 {{- $names = append $names .name }}
+{{- end }}
+{{- $given := list }}
+{{- range .env }}
+{{- if not (has .name $names) }}
+{{- $given = append $given . }}
+{{- end }}
+{{- end }}
+{{- range concat $given .program.env }}
 {{- $entry := dict "name" .name "valueFrom" .valueFrom }}
 {{- if not .valueFrom }}
 {{- $text := include "common.evaluate" (dict "root" $root "text" (.value | default "") "where" (printf "the variable %s" .name)) }}

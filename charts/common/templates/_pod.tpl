@@ -3,7 +3,8 @@
        role         optional: app.kubernetes.io/component of the pod where it differs from the workload's
        values       optional: the values that the pod takes, where they differ from the chart's: see common.role
        command      list
-       restartPolicy, gracePeriod (seconds), annotations (map), extra (YAML text added to the container: ports, probes): optional
+       restartPolicy, gracePeriod (seconds), annotations (map), env (entries of the chart), extra (YAML text added to the container: ports, probes):
+                    optional
      Usage: include "common.podTemplate" (merge (dict "command" (list …)) $context) | nindent 4 */}}
 {{- define "common.podTemplate" -}}
 {{- $values := .values | default .root.Values }}
