@@ -26,7 +26,7 @@ CHARTS = Path(__file__).resolve().parent
 START, END = "<!-- values: written by charts/generate.py -->", "<!-- /values -->"
 # One version for the whole catalogue: that of the library chart, which every chart carries.
 VERSION = "1.0.0"
-# Keys that Helm sets itself: allowed by the schema, no business of recipes.
+# Keys that Helm sets itself: allowed by the schema, no business of recipes, unless the chart has keys of its own there.
 HELM_KEYS = {
     "common": {"type": "object", "description": "Set by Helm for the library chart; not for recipes."},
     "global": {"type": "object", "description": "Set by Helm for sub-charts; not for recipes."},
@@ -64,6 +64,8 @@ def keys(chart: Path) -> Json:
             group = {own["work"]: group[WORK]}
         found = merged(found, group)
     found = merged(found, own.get("keys", {}))
+    for name in own.get("without", []):
+        del found[name]
     for field in ("default", "doc"):
         for path, value in own.get(f"{field}s", {}).items():
             _at(found, path)[field] = value
@@ -129,7 +131,8 @@ def _references(node: Any) -> Any:
 
 def schema(chart: Path) -> Json:
     """Return the JSON schema (draft-07) of a chart's values."""
-    properties = {name: property_of(key) for name, key in keys(chart).items()} | HELM_KEYS
+    own = {name: property_of(key) for name, key in keys(chart).items()}
+    properties = own | {name: node for name, node in HELM_KEYS.items() if name not in own}
     used: Json = {}
     pending = list(_named(properties))
     while pending:
@@ -192,7 +195,7 @@ def rows(node: Json, standard: Any, path: str = "") -> Iterator[tuple[str, str, 
     """Yield key, type, default and meaning of every value that a schema allows; items of lists are spelled `key[]`."""
     for name, reference in node.get("properties", {}).items():
         child = resolved(reference)
-        if "const" in child or (not path and name in HELM_KEYS):
+        if "const" in child or reference is HELM_KEYS.get(name):
             continue
         key = f"{path}.{name}".lstrip(".")
         value = standard.get(name, _MISSING) if isinstance(standard, dict) else _MISSING

@@ -2,20 +2,28 @@
 
      Context, given by the chart's one `include`:
        root       $
-       prefix     begins the workload's name, `<prefix>-<release>`; empty for the release alone
+       prefix     begins the workload's name, `<prefix>-<release>`; may be a template; empty for the release alone
        component  app.kubernetes.io/component of all objects
        work       the key of the program: train, process, server; or of a list, the environment of a program that is the chart's own
        container  name of the container
        config     begins the name of the ConfigMap, `<config>-<release>`; the workload's name when not given
        script     file name of the generated script
        done       optional: what the script prints after the command
-     commandText optional: shell text in the place of the program's command and args
+       commandText  optional: shell text in the place of the program's command and args
+       translation  optional: name of a template that says, as YAML, what the chart's own keys mean in the shared ones; laid over the values
      Added: name, configMap, program, image, pullPolicy. */}}
 {{- define "common.begin" -}}
 {{- $values := .root.Values }}
 {{- include "common.fill" (dict "values" $values "defaults" (.root.Files.Get "defaults.json" | fromJson)) }}
 {{- $_ := set $values.run "name" ($values.run.name | default .root.Release.Name) }}
-{{- $_ := set . "name" (printf "%s-%s" (.prefix | default "") .root.Release.Name | trimPrefix "-") }}
+{{- with .translation }}
+{{- $shared := include . $.root | fromYaml }}
+{{- if $shared.Error }}
+{{- fail (printf "the keys of this chart cannot be read: %s" $shared.Error) }}
+{{- end }}
+{{- include "common.overlay" (dict "below" $values "above" $shared) }}
+{{- end }}
+{{- $_ := set . "name" (printf "%s-%s" (tpl (.prefix | default "") .root) .root.Release.Name | trimPrefix "-") }}
 {{- $_ := set . "configMap" (printf "%s-%s" (.config | default .prefix) .root.Release.Name) }}
 {{- $program := get $values .work }}
 {{- $_ := set . "program" (ternary (dict "env" $program) $program (kindIs "slice" $program)) }}
@@ -59,13 +67,4 @@
 {{- $_ := set $below $key $value }}
 {{- end }}
 {{- end }}
-{{- end }}
-
-{{/* common.at: the value at a dotted path, as text. Usage: include "common.at" (dict "values" .Values "path" "resources.nnodes") | int */}}
-{{- define "common.at" -}}
-{{- $value := .values }}
-{{- range splitList "." .path }}
-{{- $value = index $value . }}
-{{- end }}
-{{- $value }}
 {{- end }}

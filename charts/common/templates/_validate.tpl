@@ -20,10 +20,11 @@
 {{- if not (or .commandText .program.command .program.args $values.pre_script $values.inline_script) }}
 {{- fail (printf "there is nothing to run: set %s.command or pre_script" .work) }}
 {{- end }}
-{{- $work := .work }}
-{{- range $index, $entry := .program.env }}
+{{- range $group, $env := dict "mpirun" ($values.mpirun | default dict).env .work .program.env }}
+{{- range $index, $entry := $env }}
 {{- if and $entry.value $entry.valueFrom }}
-{{- fail (printf "%s.env[%d] (%s) has both value and valueFrom: keep one" $work $index $entry.name) }}
+{{- fail (printf "%s.env[%d] (%s) has both value and valueFrom: keep one" $group $index $entry.name) }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- include "common.validateResources" (dict "node" $values "path" "") }}

@@ -1,11 +1,11 @@
 {{/* common.mpijob: an MPIJob, one launcher that runs mpirun, and workers that serve its ranks.
-     Context: that of common.begin; nodes, slots: the keys of the number of workers and of the ranks in each; and, optional, workerValues: a map of what the
-     workers take instead of the chart's values (common.role). */}}
+     `resources.nnodes` is the number of workers, `resources.nproc_per_node` that of the ranks in each. Context: that of common.begin. */}}
 {{- define "common.mpijob" -}}
 {{- include "common.begin" . }}
 {{- $values := .root.Values }}
-{{- $_ := set . "workers" (include "common.at" (dict "values" $values "path" .nodes) | int) }}
-{{- $_ := set . "ranks" (include "common.at" (dict "values" $values "path" .slots) | int) }}
+{{- $_ := set . "workers" ($values.resources.nnodes | int) }}
+{{- $_ := set . "ranks" ($values.resources.nproc_per_node | int) }}
+{{- $_ := set . "env" $values.mpirun.env }}
 {{- $worker := printf "%s-worker-%d" .name (sub .workers 1) }}
 {{- $launcher := printf "%s-launcher" .name }}
 {{- $_ := include "common.name" (dict "root" .root "name" .name "longest" (ternary $worker $launcher (ge (len $worker) (len $launcher)))) }}
@@ -20,7 +20,7 @@
 {{- include "common.role" (dict "context" $launcher "own" $values.launcher "inherit" false) }}
 {{- $sshd := "export -n PWD OLDPWD SHLVL; (umask 077; export -p >/dev/shm/container-environment); mkdir -p /run/sshd 2>/dev/null || true; exec \"$@\"" }}
 {{- $worker = merge (dict "role" "worker" "container" "worker" "command" (concat (list "/bin/bash" "-c" $sshd "sshd") $values.ssh.command)) . }}
-{{- include "common.role" (dict "context" $worker "own" .workerValues "inherit" true) -}}
+{{- include "common.role" (dict "context" $worker "own" dict "inherit" true) -}}
 {{ include "common.scriptConfigMap" (merge (dict "scripts" $scripts) .) }}
 ---
 apiVersion: kubeflow.org/v2beta1
@@ -51,6 +51,22 @@ spec:
       template:
         {{- include "common.podTemplate" $worker | nindent 8 }}
 {{- include "common.networkPolicy" . }}
+{{- end }}
+
+{{/* common.mpi.gpuWorkers: the translation of `gpu_nodes`, `gpus_per_node` and `gpu_instance_type`: so many workers, with a rank on each GPU.
+     Usage: include "common.mpi.gpuWorkers" (dict "values" .Values "group" "resources"), the group that holds them. */}}
+{{- define "common.mpi.gpuWorkers" -}}
+{{- $given := get .values .group }}
+{{- $asked := get (.values.resources.limits | default dict) "nvidia.com/gpu" }}
+{{- if and $asked (ne (toString $asked) (toString $given.gpus_per_node)) }}
+{{- fail (printf "resources.limits has nvidia.com/gpu: %v but %s.gpus_per_node is %v: one rank runs on each GPU, so set the two equal, or only the latter" $asked .group $given.gpus_per_node) }}
+{{- end -}}
+resources:
+  nnodes: {{ $given.gpu_nodes }}
+  nproc_per_node: {{ $given.gpus_per_node }}
+  node_type: {{ $given.gpu_instance_type | toJson }}
+  requests: {nvidia.com/gpu: {{ $given.gpus_per_node }}}
+  limits: {nvidia.com/gpu: {{ $given.gpus_per_node }}}
 {{- end }}
 
 {{/* common.mpi.implementations: what differs between MPI implementations.
@@ -98,7 +114,11 @@ done </etc/mpi/hostfile
 {{- range $values.mpirun.args }}
 {{- $args = append $args (include "common.evaluate" (merge (dict "text" (toString .)) $how)) }}
 {{- end }}
-{{- $words := concat (list $values.mpirun.command "-np" (mul .workers .ranks)) $args (list "/bin/bash" (printf "/etc/config/%s" .script)) }}
+{{- $count := list "-np" (mul .workers .ranks) }}
+{{- if regexMatch "(^|\\s)--?(np|n|c)(\\s|$)" (join " " $args) }}
+{{- $count = list }}
+{{- end }}
+{{- $words := concat (list $values.mpirun.command) $count $args (list "/bin/bash" (printf "/etc/config/%s" .script)) }}
 {{- /* ssh notices within four minutes that a worker's node is silent; stop.sh counts on that. */}}
 {{- $options := "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ServerAliveInterval=60 -o ServerAliveCountMax=4" }}
 {{- $ssh := printf "export %s=\"$%s %s\"" $implementation.ssh $implementation.ssh $options }}
