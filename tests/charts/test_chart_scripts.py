@@ -70,6 +70,51 @@ def test_a_line_that_fails_ends_the_script(lines: list[str], render: Render, tmp
     assert "failed with exit status 1" in done.stderr
 
 
+# Shell options, and whether a line that fails ends the script under them.
+SHELLS = [("-Eeo pipefail", True), ("-eu", True), ("-o errexit", True), (None, False), ("-o pipefail", False)]
+
+
+@every_script
+@pytest.mark.parametrize(("options", "ends"), SHELLS)
+def test_shell_options_say_what_a_failed_line_does(
+    chart: str, options: str | None, ends: bool, render: Render, tmp_path: Path
+) -> None:
+    """It ends the script, or is passed over as by the reference's plain shell. `done` is printed only after success."""
+
+    def run(name: str, pre: str, program: str) -> tuple[list[str], int]:
+        values = {
+            "shell_options": options,
+            "pre_script": [pre, "echo pre"],
+            WORK[chart]: {"command": [program]},
+            "always_script": ["echo always $EXIT_STATUS"],
+        }
+        (tmp_path / name).mkdir()
+        done = make(render, tmp_path / name, chart, values).run()
+        # Also a failed line that is passed over is reported, once.
+        assert done.stderr.count("failed with exit status") == (name != "well"), done.stderr
+        return done.stdout.splitlines(), done.returncode
+
+    well = (["pre", *done_lines(render, chart), "always 0"], 0)
+    assert run("well", "true", "true") == well
+    assert run("line", "false", "true") == ((["always 1"], 1) if ends else well)
+    assert run("command", "true", "bash -c 'exit 4'") == (["pre", "always 4"], 4)
+
+
+def test_a_pipe_fails_with_any_part_of_it_only_when_asked(render: Render, tmp_path: Path) -> None:
+    for options, status in (("-Eeo pipefail", 3), ("-e", 0), (None, 0)):
+        directory = tmp_path / str(options)
+        directory.mkdir()
+        program = {"command": ["bash -c 'exit 3'", "| cat"]}
+        done = make(render, directory, JOB, {"shell_options": options, "process": program}).run()
+        assert done.returncode == status, options
+
+
+def test_a_plain_script_ends_with_the_status_of_its_last_line(render: Render, tmp_path: Path) -> None:
+    values = {"shell_options": None, "process": {"command": ["false"]}, "post_script": ["echo post", "cd /nowhere"]}
+    done = make(render, tmp_path, JOB, values).run()
+    assert (done.stdout, done.returncode) == ("post\n", 1)
+
+
 def test_what_may_fail_does_not_end_the_script(render: Render, tmp_path: Path) -> None:
     lines = [
         "false || true",

@@ -17,14 +17,15 @@
 
 {{/* common.script: the one bash program of a step.
      Context: root; git, inline, pre, command (shell text), post, always (values of the recipe); and, optional: done (what to print after the
-     command), before (our own shell lines before the recipe's), after (our own lines between the command and `post`), options (of `set`),
-     shared (several processes of the pod run this script). `always` runs in a subshell, so that nothing in it can change the exit status. */}}
+     command), before (our own shell lines before the recipe's), after (our own lines between the command and `post`), options (of `set`, for the
+     recipe's lines), shared (several processes of the pod run this script). `always` runs in a subshell, so that nothing in it can change the exit
+     status. */}}
 {{- define "common.script" -}}
 #!/bin/bash
 # Release {{ .root.Release.Name }}, chart {{ .root.Chart.Name }}.
-{{- with .options }}
-set {{ . }}
-{{- end }}
+{{- $ours := "-Eeo pipefail" }}
+{{- $options := ternary .options $ours (hasKey . "options") | default "" }}
+set {{ $ours }}
 
 _step_report() {
   local line
@@ -50,8 +51,7 @@ _step_finish() {
     {{- if .shared }}
     (
       flock 9
-      rm -f "/dev/shm/clone/$$"
-      if [ -z "$(_step_others)" ]; then
+      if flock -n "$_step_users"; then
         rm -rf "$_step_clone"
       fi
     ) 9>/dev/shm/clone.lock
@@ -72,6 +72,9 @@ trap 'exit 143' TERM
 
 # -- git
 mkdir -p "$HOME/tmp"
+{{- if .shared }}
+exec {_step_users}>/dev/shm/clone.users
+{{- end }}
 readonly _step_clone="$HOME/tmp/$HOSTNAME"
 export GIT_CLONE_DIR="$_step_clone"
 
@@ -97,27 +100,29 @@ _step_git() {
 }
 {{- if .shared }}
 
-# One clone for all processes of the pod that run this script: the first one makes it, the last one removes it.
-_step_others() {
-  local user
-  for user in /dev/shm/clone/*; do
-    if [ "${user##*/}" != $$ ] && [ -e "/proc/${user##*/}" ]; then
-      echo "${user##*/}"
-    fi
-  done
-}
+# One clone for all processes of the pod that run this script: the first one makes it, the last one removes it. They share a lock for as long as they
+# live, however they end: who gets it alone is the first or the last.
 (
   flock 9
-  mkdir -p /dev/shm/clone
-  if [ -z "$(_step_others)" ]; then
+  if flock -n "$_step_users"; then
+    trap 'flock -u "$_step_users"' EXIT
     _step_git
+    trap - EXIT
   fi
-  : >"/dev/shm/clone/$$"
+  flock -s "$_step_users"
 ) 9>/dev/shm/clone.lock
 {{- else }}
 _step_git
 {{- end }}
 cd "$_step_clone"
+{{- end }}
+{{- if ne $options $ours }}
+
+# -- shell_options
+set +Eeo pipefail
+{{- with $options }}
+set {{ . }}
+{{- end }}
 {{- end }}
 {{- with .inline }}
 
@@ -135,14 +140,16 @@ cd "$_step_clone"
 {{ . }}
 {{- end }}
 {{- if and .command .done }}
-{{- if contains "e" (.options | default "") }}
+{{- if regexMatch "(^| )-[A-Za-z]*e|errexit" $options }}
 echo "{{ .done }} script done"
 {{- else }}
 _step_status=$?
 if [ "$_step_status" = 0 ]; then
   echo "{{ .done }} script done"
 fi
-(exit "$_step_status")
+{{- if not (or .after .post) }}
+exit "$_step_status"
+{{- end }}
 {{- end }}
 {{- end }}
 {{- with .after }}

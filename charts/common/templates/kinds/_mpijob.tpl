@@ -105,7 +105,7 @@ done </etc/mpi/hostfile
 {{- include "common.recipeScript" (merge (dict "shared" (gt .ranks 1) "before" (include "common.mpi.rankEnvironment" .)) (omit . "done")) }}
 {{- end }}
 
-{{/* common.mpi.launcherScript: what the launcher runs, once: its own lines, and mpirun between them. */}}
+{{/* common.mpi.launcherScript: what the launcher runs, once: its own lines, and mpirun between them; it always ends where one fails. */}}
 {{- define "common.mpi.launcherScript" -}}
 {{- $values := .root.Values }}
 {{- $implementation := get (include "common.mpi.implementations" . | fromYaml) $values.mpi_implementation }}
@@ -125,7 +125,6 @@ done </etc/mpi/hostfile
 {{- include "common.script" (dict
       "root" .root "git" dict "done" .done
       "before" (printf "%s\n%s" (include "common.mpi.awaitWorkers" .) $ssh)
-      "options" $values.shell_options
       "pre" $values.launcher.pre_script
       "command" (include "common.words" $words)
       "post" $values.launcher.post_script) }}
