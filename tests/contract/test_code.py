@@ -23,7 +23,7 @@ LAYERS = {
     "_logs": {"_core", "_kube"},
     "_diagnose": {"_core", "_kube"},
     "_follow": {"_core", "_kube", "_recipe", "_diagnose", "_logs"},
-    "_plan": {"_core", "_kube", "_recipe", "_helm", "_charts", "_diagnose", "_follow", "_logs"},
+    "_plan": {"_core", "_kube", "_recipe", "_helm", "_charts", "_diagnose", "_follow", "_logs", "_aws"},
     "_ledger": {"_core", "_kube", "_recipe", "_helm", "_plan"},
     "_teardown": {"_core", "_kube"},
     "_engine": {

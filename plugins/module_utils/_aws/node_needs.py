@@ -69,8 +69,10 @@ def _pods(values: Values) -> Iterator[Pods]:
         if isinstance(resources, dict) and resources.get("node_type"):
             count = resources.get("nnodes") or where.get("replicas") or replicas or 1
             asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+            named = resources["node_type"]
             yield Pods(
-                node_type=str(resources["node_type"]),
+                # The first of several stands for all of them.
+                node_type=str(named[0] if isinstance(named, list) else named),
                 count=int(count),
                 resources={name: quantity(amount) for name, amount in asked.items() if amount is not None},
             )

@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._plan.node_types import check_node_types
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import new_run_id
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
@@ -94,8 +95,10 @@ def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
     """Check a step's values against its chart, and parse its expressions."""
     if step.values:
         _refuse_secrets(chart, written.below(("values",)))
+    values = coalesce(chart.defaults, layered.values)
     if chart.schema is not None:
-        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+        validate(values, chart.schema, where=layered, chart=chart.ref)
+    check_node_types(values, layered, chart.ref)
     for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
         if text is not None:
             with written.errors_at((key,), key=key):

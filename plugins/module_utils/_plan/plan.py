@@ -23,6 +23,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._kube.paths import Ref
 from ansible_collections.mlops.eks.plugins.module_utils._logs.secrets import SHORTEST
 from ansible_collections.mlops.eks.plugins.module_utils._plan.images import require_images
 from ansible_collections.mlops.eks.plugins.module_utils._plan.manifest import read_manifest
+from ansible_collections.mlops.eks.plugins.module_utils._plan.node_types import check_node_types
 from ansible_collections.mlops.eks.plugins.module_utils._plan.render_errors import located
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._plan.workload import choose, find_kind, refer
@@ -100,9 +101,11 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     task.mask.add(text for text in split.secrets.values() if len(text) >= SHORTEST)
     if not task.allow_lookup:
         refuse_calls(layered)
+    whole = coalesce(chart.defaults, layered.values)
     if chart.schema is not None:
-        validate(coalesce(chart.defaults, layered.values), chart.schema, where=layered, chart=chart.ref)
+        validate(whole, chart.schema, where=layered, chart=chart.ref)
         require_references(split, chart)
+    check_node_types(whole, layered, chart.ref)
     run = run_values(task, chart, split.values)
     # The content of a secret is not part of the identity: a new token must not repeat a training.
     step_identity = identity(

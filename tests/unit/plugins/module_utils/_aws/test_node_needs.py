@@ -16,7 +16,8 @@ steps:
 """
 RECIPES = {
     "data.yaml": "image: a:1\n",
-    "train.yaml": "image: a:1\nresources: {node_type: p5.48xlarge, nnodes: 2, limits: {nvidia.com/gpu: 8}}\n"
+    "train.yaml": "image: a:1\n"
+    "resources: {node_type: [p5.48xlarge, p4d.24xlarge], nnodes: 2, limits: {nvidia.com/gpu: 8}}\n"
     "launcher: {resources: {node_type: m5.large, limits: {memory: 1Gi}}}\n",
     "serve.yaml": "image: a:1\nresources: {node_type: g5.xlarge, limits: {nvidia.com/gpu: 1}}\n"
     "server: {autoscaling: {maxReplicas: 4}}\n",
