@@ -30,7 +30,8 @@
 {{- include "common.validateResources" (dict "node" $values "path" "") }}
 {{- end }}
 
-{{/* common.validateResources: wherever the values hold `resources`, in a role's block for one, what is asked for of a device is also its limit. */}}
+{{/* common.validateResources: wherever the values hold `resources`, in a role's block for one, what is asked for of a device is also its limit, and
+     no more processes are started than accelerators are asked for, one for each. Neuron devices have several cores: how many, the engine knows. */}}
 {{- define "common.validateResources" -}}
 {{- $path := .path }}
 {{- range $key, $value := .node }}
@@ -41,6 +42,15 @@
 {{- $limit := get ($value.limits | default dict) $name | toString }}
 {{- if and (contains "/" $name) (ne (toString $amount) $limit) }}
 {{- fail (printf "%s.requests has %s: %v but %s.limits has %v: Kubernetes wants the two equal" $here $name $amount $here ($limit | default "none")) }}
+{{- end }}
+{{- end }}
+{{- range $name := list "nvidia.com/gpu" "aws.amazon.com/neuroncore" }}
+{{- $devices := get ($value.limits | default dict) $name | toString | int }}
+{{- range $processes := list "nproc_per_node" "procs_per_node" "gpus_per_node" }}
+{{- $wanted := get $value $processes | toString | int }}
+{{- if and $devices (gt $wanted $devices) }}
+{{- fail (printf "%s.%s is %d, but %s.limits has %s: %d; lower it, or ask for more" $here $processes $wanted $here $name $devices) }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- else }}

@@ -16,7 +16,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Ke
 
 _EFA, _NEURON = "vpc.amazonaws.com/efa", "aws.amazon.com/neuron"
 # Keys of charts that say how many processes a pod starts, one for each accelerator.
-_PROCESSES = ("nproc_per_node", "procs_per_node", "gpus_per_node")
+_PROCESSES = ("nproc_per_node", "procs_per_node")
 
 
 def check_node_types(values: Values, where: Layers, chart: str) -> None:

@@ -98,6 +98,36 @@ def test_an_image_of_a_layer_above_is_enough(tmp_path: Path) -> None:
     assert plan(task(tmp_path, {**JOB, "image": ""}, values={"container": {"image": "x:3"}})).kind.kind == "Job"
 
 
+# More processes than accelerators
+
+
+@pytest.mark.parametrize(
+    ("processes", "limits", "said"),
+    [
+        (9, {"nvidia.com/gpu": 8}, "is 9, but resources.limits has nvidia.com/gpu: 8; lower it, or ask for more"),
+        ("9", {"nvidia.com/gpu": "8"}, "is 9, but resources.limits has nvidia.com/gpu: 8; lower it, or ask for more"),
+        (33, {"aws.amazon.com/neuroncore": 32}, "is 33, but resources.limits has aws.amazon.com/neuroncore: 32; lower"),
+    ],
+)
+def test_more_processes_than_accelerators_are_refused(
+    tmp_path: Path, processes: t.Any, limits: Values, said: str
+) -> None:
+    head = "image: x:1\ntrain: {command: [a]}\nresources:\n"
+    recipe = f"{head}  limits: {json.dumps(limits)}\n  nproc_per_node: {json.dumps(processes)}\n"
+    with pytest.raises(InvalidInputError) as caught:
+        plan(task(tmp_path, recipe, chart="training/pytorchjob-distributed"))
+    assert str(caught.value).startswith(f"{tmp_path}/0.yaml:5: resources.nproc_per_node {said}")
+
+
+@pytest.mark.parametrize(
+    ("processes", "limits"),
+    [(8, {"nvidia.com/gpu": 8}), ("auto", {"nvidia.com/gpu": 1}), (None, {"nvidia.com/gpu": 1}), (8, {}), (4, None)],
+)
+def test_as_many_processes_as_accelerators_are_not_refused(tmp_path: Path, processes: t.Any, limits: t.Any) -> None:
+    recipe = {"image": "x:1", "train": {"command": ["a"]}, "resources": {"nproc_per_node": processes, "limits": limits}}
+    assert plan(task(tmp_path, recipe, chart="training/pytorchjob-distributed")).kind.kind == "PyTorchJob"
+
+
 # The run
 
 
