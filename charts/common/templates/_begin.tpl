@@ -16,6 +16,7 @@
 {{- $values := .root.Values }}
 {{- include "common.fill" (dict "values" $values "defaults" (.root.Files.Get "defaults.json" | fromJson)) }}
 {{- $_ := set $values.run "name" ($values.run.name | default .root.Release.Name) }}
+{{- include "common.validateResources" (dict "node" $values "path" "") }}
 {{- with .translation }}
 {{- $shared := include . $.root | fromYaml }}
 {{- if $shared.Error }}

@@ -27,7 +27,6 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- include "common.validateResources" (dict "node" $values "path" "") }}
 {{- end }}
 
 {{/* common.validateResources: wherever the values hold `resources`, in a role's block for one, what is asked for of a device is also its limit, and
