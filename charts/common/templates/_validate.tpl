@@ -45,7 +45,7 @@
 {{- end }}
 {{- range $name := list "nvidia.com/gpu" "aws.amazon.com/neuroncore" }}
 {{- $devices := get ($value.limits | default dict) $name | toString | int }}
-{{- range $processes := list "nproc_per_node" "procs_per_node" "gpus_per_node" }}
+{{- range $processes := list "nproc_per_node" "gpus_per_node" }}
 {{- $wanted := get $value $processes | toString | int }}
 {{- if and $devices (gt $wanted $devices) }}
 {{- fail (printf "%s.%s is %d, but %s.limits has %s: %d; lower it, or ask for more" $here $processes $wanted $here $name $devices) }}
