@@ -93,7 +93,7 @@ spec:
   topologySpreadConstraints:
     {{- $labels := include "common.selectorLabels" $pod | fromYaml }}
     {{- range . }}
-    - {{ toYaml (merge (dict) . (dict "labelSelector" (dict "matchLabels" $labels))) | nindent 6 | trim }}
+    - {{ toYaml (ternary . (merge (dict "labelSelector" (dict "matchLabels" $labels)) .) (hasKey . "labelSelector")) | nindent 6 | trim }}
     {{- end }}
   {{- end }}
   {{- with include "common.initContainers" $pod | trim }}
