@@ -63,6 +63,12 @@ def image(chart: str, name: str | None, digest: str = "") -> dict[str, Any]:
     return {"image": name, "image_digest": digest}
 
 
+def node_type(chart: str, value: object) -> dict[str, Any]:
+    """Return a layer that says on which instance types the work runs; some charts have a key of their own for it."""
+    own = KEYS[chart].get("keys", {}).get("resources", {}).get("keys", {})
+    return {"resources": {next((key for key in own if key.endswith("_instance_type")), "node_type"): value}}
+
+
 class HelmError(Exception):
     """Helm refused: the message is what it wrote on standard error."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chart_cases import MINIMAL, NAMES, WORK, Document, Render, having, pod_templates
+from chart_cases import MINIMAL, NAMES, WORK, Document, Render, having, node_type, pod_templates
 
 every_chart = pytest.mark.parametrize("chart", NAMES)
 every_pod = pytest.mark.parametrize("chart", having("pod", "resources"))
@@ -67,7 +67,6 @@ def test_where_pods_run(chart: str, render: Render) -> None:
     spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
     layer = {
         "node_selector": {"pool": "a"},
-        "resources": {"node_type": "p5.48xlarge"},
         "priority_class_name": "high",
         "image_pull_secrets": ["one", "two"],
         "scheduler_name": "volcano",
@@ -76,7 +75,7 @@ def test_where_pods_run(chart: str, render: Render) -> None:
         "topology_spread_constraints": [spread, {**spread, "labelSelector": own}],
     }
     labels = {"app.kubernetes.io/name": chart.split("/")[1], "app.kubernetes.io/instance": "demo"}
-    for pod in pods(render(chart, MINIMAL[chart], layer)):
+    for pod in pods(render(chart, MINIMAL[chart], layer, node_type(chart, "p5.48xlarge"))):
         assert pod["nodeSelector"] == {"pool": "a", TYPE: "p5.48xlarge"}
         assert pod["priorityClassName"] == "high"
         assert pod["imagePullSecrets"] == [{"name": "one"}, {"name": "two"}]
@@ -98,7 +97,7 @@ def test_a_list_of_node_types_is_required_by_every_term_of_the_affinity(chart: s
     preferred = [{"weight": 1, "preference": {"matchExpressions": [zone]}}]
     anti = {"podAntiAffinity": {required: [{"topologyKey": "host"}]}}
     terms = [{"matchExpressions": [zone]}, {"matchFields": [name]}]
-    layer = {"resources": {"node_type": types["values"]}}
+    layer = node_type(chart, types["values"])
     alone = {"nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [types]}]}}}
     for pod in pods(render(chart, MINIMAL[chart], layer)):
         assert "nodeSelector" not in pod
@@ -115,7 +114,7 @@ def test_a_list_of_node_types_is_required_by_every_term_of_the_affinity(chart: s
     for pod in pods(render(chart, MINIMAL[chart], layer, {"affinity": own})):
         assert pod["affinity"]["nodeAffinity"] == own["nodeAffinity"] | {required: {"nodeSelectorTerms": both}}
     # Without a list, the affinity is the recipe's as it is.
-    for pod in pods(render(chart, MINIMAL[chart], {"affinity": own, "resources": {"node_type": []}})):
+    for pod in pods(render(chart, MINIMAL[chart], {"affinity": own}, node_type(chart, []))):
         assert pod["affinity"] == own
 
 
@@ -183,7 +182,7 @@ def test_the_launcher_takes_nothing_of_where_the_workers_run(chart: str, render:
     """With a GPU, its taint and its affinity it could not be scheduled."""
     amounts = {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 4, "memory": "900Gi"}
     layer = {
-        "resources": {"requests": amounts, "limits": amounts, "node_type": ["p5.48xlarge"]},
+        "resources": {"requests": amounts, "limits": amounts},
         "tolerations": [{"key": "dedicated", "operator": "Exists"}],
         "affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
         "node_selector": {"pool": "gpu"},
@@ -195,7 +194,7 @@ def test_the_launcher_takes_nothing_of_where_the_workers_run(chart: str, render:
         "priority_class_name": "high",
         "service_account_name": "reader",
     }
-    documents = render(chart, MINIMAL[chart], layer)
+    documents = render(chart, MINIMAL[chart], layer, node_type(chart, ["p5.48xlarge"]))
     (launcher,) = pods(documents, launcher=True)
     (worker,) = pods(documents)
     placing = {
