@@ -135,11 +135,23 @@ def _layers(task: Task) -> Layers:
 
 
 def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
-    """Render a draft; nothing is installed.
+    """Render a draft and check that it can be installed; nothing is installed.
 
     Raises:
-        InvalidInputError: a template refuses the values, or a container has no image (the message names file, line and
-            key), or the chart renders no workload or several.
+        InvalidInputError: as `render`, or a container has no image; the message names file, line and key.
+        AbsentError: as `render`.
+    """
+    plan = render(task, draft, helm, kube)
+    require_images(plan.workload, _layers(task), draft.chart)
+    return plan
+
+
+def render(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
+    """Render a draft.
+
+    Raises:
+        InvalidInputError: a template refuses the values (the message names file, line and key), or renders no workload
+            or several.
         AbsentError: the cluster does not know the workload's kind.
     """
     with value_files(task, draft.overlay) as files:
@@ -150,7 +162,6 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
             raise located(error, _layers(task), draft.chart) from error
     manifest = read_manifest(text, chart=draft.chart.ref)
     workload = choose(manifest, chart=draft.chart.ref, until=task.until is not None, wanted=task.workload)
-    require_images(workload, _layers(task), draft.chart)
     kind = find_kind(kube, workload["apiVersion"], workload["kind"], serves=task.keep)
     _check_spec(workload, kind, draft.chart.ref)
     return Plan(
