@@ -89,6 +89,23 @@ def test_the_worker_can_serve_ssh_as_a_plain_user(render: Render) -> None:
     assert container["securityContext"] == {"runAsUser": 1000}
 
 
+@pytest.mark.parametrize(
+    ("implementation", "variable"),
+    [
+        ("OpenMPI", "OMPI_MCA_plm_rsh_args"),
+        ("Intel", "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"),
+        ("MPICH", "HYDRA_LAUNCH_EXTRA_ARGS"),
+    ],
+)
+def test_every_implementation_hands_our_options_to_ssh(implementation: str, variable: str, render: Render) -> None:
+    layer = {"mpi_implementation": implementation, "mpirun": {"command": "mpiexec", "args": []}}
+    documents = render(MPI, MINIMAL[MPI], layer)
+    assert of_kind(documents, "MPIJob")["spec"]["mpiImplementation"] == implementation
+    launcher = scripts(documents)["launcher-script.sh"]
+    assert f'export {variable}="${variable} -o StrictHostKeyChecking=no' in launcher
+    assert "\nmpiexec -np 2 /bin/bash /etc/config/train-script.sh\n" in launcher
+
+
 def test_openmpi_options_are_not_handed_to_another_implementation(render: Render) -> None:
     with pytest.raises(HelmError, match=r"mpirun\.args holds options of OpenMPI, but mpi_implementation is Intel"):
         render(MPI, MINIMAL[MPI], {"mpi_implementation": "Intel"})
