@@ -51,7 +51,8 @@ def shared() -> Json:
 
 @cache
 def _read(path: Path) -> Json:
-    return dict(yaml.safe_load(path.read_text()))
+    # Through JSON, so that keys which share an anchor of YAML share no mapping: a chart may change the default of one.
+    return dict(json.loads(json.dumps(yaml.safe_load(path.read_text()))))
 
 
 def keys(chart: Path) -> Json:

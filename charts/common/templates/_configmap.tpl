@@ -1,10 +1,9 @@
 {{/* common.stopScript: what runs in a container before its pod is ended. The kubelet would signal only the first process: bash, which waits for
-     the recipe's program and cannot pass a signal on. `drain`, optional, is how many seconds a server goes on before that. */}}
+     the recipe's program and cannot pass a signal on. `beforeStop`, optional, is shell text for what has to happen before that. */}}
 {{- define "common.stopScript" -}}
 #!/bin/bash
-{{- with .drain }}
-# Requests still arrive until every node knows that this pod is no longer behind the Service.
-sleep {{ . }}
+{{- with .beforeStop }}
+{{ . }}
 {{- end }}
 # bash first, so that it runs nothing more once its program has ended.
 kill -TERM 1
@@ -19,7 +18,7 @@ exit 0
 {{- end }}
 
 {{/* common.scriptConfigMap: the ConfigMap that carries the scripts, text unchanged.
-     Context: that of common.begin; scripts (map: file name to text; a `stop.sh` among them replaces ours); and, optional: drain (seconds, as for
+     Context: that of common.begin; scripts (map: file name to text; a `stop.sh` among them replaces ours); and, optional: beforeStop (as for
      common.stopScript).
      Text stands in a literal block, for the sake of those who read manifests and their differences; text that YAML's block cannot
      carry unchanged (control characters, carriage returns, Unicode line breaks) stands in quotes instead. */}}

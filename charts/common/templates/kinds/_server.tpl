@@ -2,6 +2,11 @@
      when it ends, the container ends. Context: that of common.begin. */}}
 {{- define "common.server" -}}
 {{- include "common.serverBegin" . -}}
+{{ include "common.deployment" . }}
+{{- end }}
+
+{{/* common.deployment: the objects of common.server. Context: that of common.serverBegin. */}}
+{{- define "common.deployment" -}}
 {{ include "common.scriptConfigMap" (merge (dict "scripts" (dict .script .text)) .) }}
 ---
 apiVersion: apps/v1
@@ -15,13 +20,7 @@ spec:
   replicas: {{ .program.autoscaling.minReplicas | int }}
   {{- end }}
   strategy:
-    type: {{ .program.strategy }}
-    {{- if eq .program.strategy "RollingUpdate" }}
-    {{- /* A pod goes when another has taken its place; one more at a time, as accelerators are scarce. */}}
-    rollingUpdate:
-      maxUnavailable: 0
-      maxSurge: 1
-    {{- end }}
+    {{- include "common.strategy" . | nindent 4 }}
   {{- /* A model may take all the time that the start-up probe allows; the default of ten minutes would call that a failure. */}}
   progressDeadlineSeconds: {{ add 600 (mul (.program.startup_probe.period_secs | int) (.program.startup_probe.failure_threshold | int)) }}
   selector:
@@ -29,31 +28,80 @@ spec:
       {{- include "common.selectorLabels" . | nindent 6 }}
   template:
     {{- include "common.podTemplate" (merge (dict "extra" (include "common.serverPorts" .)) .) | nindent 4 }}
-{{- $selector := include "common.selectorLabels" . }}
-{{- include "common.serverObjects" (merge (dict "apiVersion" "apps/v1" "kind" "Deployment" "selector" $selector) .) }}
+{{- include "common.serverObjects" (merge (dict "apiVersion" "apps/v1" "kind" "Deployment" "selector" (include "common.selectorLabels" .)) .) }}
 {{- end }}
 
-{{/* common.serverBegin: what all kinds of servers begin with. Adds to the context: container, command, gracePeriod, annotations, drain, text (of the
-     script), scales (an autoscaler decides the number of replicas). */}}
+{{/* common.strategy: how an upgrade replaces the pods of a Deployment. */}}
+{{- define "common.strategy" -}}
+type: {{ .program.strategy }}
+{{- if eq .program.strategy "RollingUpdate" }}
+{{- /* A pod goes when another has taken its place; one more at a time, as accelerators are scarce. */}}
+rollingUpdate:
+  maxUnavailable: 0
+  maxSurge: 1
+{{- end }}
+{{- end }}
+
+{{/* common.serverBegin: what all kinds of servers begin with. Adds to the context: container, command, gracePeriod, annotations, drain (seconds),
+     beforeStop, text (of the script), ports (numbers), scales (an autoscaler decides the number of replicas), budget (of disruptions). */}}
 {{- define "common.serverBegin" -}}
 {{- include "common.begin" . }}
 {{- $server := .program }}
 {{- $_ := include "common.name" (dict "root" .root "name" .name) }}
+{{- /* Some recipes name their ports as a map. */}}
+{{- if kindIs "map" $server.ports }}
+{{- $ports := list }}
+{{- range $name, $value := $server.ports }}
+{{- $ports = append $ports (dict "name" $name "value" $value) }}
+{{- end }}
+{{- $_ := set $server "ports" $ports }}
+{{- end }}
 {{- if not $server.ports }}
 {{- fail "server.ports is empty: name at least one port, as {name: http, value: 8080}" }}
+{{- end }}
+{{- $names := list }}
+{{- $ports := list }}
+{{- range $server.ports }}
+{{- $names = append $names .name }}
+{{- $ports = append $ports .value }}
+{{- end }}
+{{- range $key := list "startup_probe" "readiness_probe" "liveness_probe" }}
+{{- $port := get (get $server $key) "port" | toString }}
+{{- if not (or (empty $port) (regexMatch "^[0-9]+$" $port) (has $port $names)) }}
+{{- fail (printf "server.%s.port is %s, but server.ports names %s: set the one or the other" $key $port (join ", " $names)) }}
+{{- end }}
 {{- end }}
 {{- $fewest := $server.autoscaling.minReplicas | int }}
 {{- $most := $server.autoscaling.maxReplicas | int }}
 {{- if lt $most $fewest }}
 {{- fail (printf "server.autoscaling.maxReplicas (%d) is less than minReplicas (%d)" $most $fewest) }}
 {{- end }}
+{{- $_ := set . "ports" $ports }}
 {{- $_ := set . "scales" (gt $most $fewest) }}
+{{- /* With none of its own, one of several at a time; a single one does not keep its node from being drained. */}}
+{{- $_ := set . "budget" ($server.disruption_budget | default (ternary (dict "max_unavailable" 1) dict (gt $fewest 1))) }}
 {{- $_ := set . "container" $server.name }}
 {{- $_ := set . "command" (list "/bin/bash" (printf "/etc/config/%s" .script)) }}
 {{- $_ := set . "drain" ($server.drain_secs | int) }}
+{{- $_ := set . "beforeStop" (ternary (include "common.drain" .) "" (gt .drain 0)) }}
 {{- $_ := set . "gracePeriod" (add 30 .drain) }}
-{{- $_ := set . "text" (include "common.recipeScript" (merge (dict "after" (ternary "sleep infinity &\nwait" "" $server.keep_alive)) .)) }}
+{{- $_ := set . "text" (include "common.recipeScript" (merge (dict "after" (ternary (include "common.keepAlive" .) "" $server.keep_alive)) .)) }}
 {{- $_ := set . "annotations" (dict "checksum/script" (sha256sum .text)) }}
+{{- end }}
+
+{{- define "common.drain" -}}
+# Requests still arrive until every node knows that this pod is no longer behind the Service.
+sleep {{ .drain }}
+{{- end }}
+
+{{/* common.keepAlive: shell text after a command that leaves the server in the background. One that failed left none. */}}
+{{- define "common.keepAlive" -}}
+_step_status=$?
+if [ "$_step_status" != 0 ]; then
+  exit "$_step_status"
+fi
+sleep infinity &
+wait
 {{- end }}
 
 {{/* common.serverPorts: ports and probes of the container. */}}
@@ -125,9 +173,13 @@ spec:
   metrics:
     {{- include "common.metrics" .program.autoscaling.metrics | trim | nindent 4 }}
 {{- end }}
-{{- /* With none of its own, one of several pods at a time; a single one does not keep its node from being drained. */}}
-{{- $several := gt (.program.autoscaling.minReplicas | int) 1 }}
-{{- with .program.disruption_budget | default (ternary (dict "max_unavailable" 1) dict $several) }}
+{{- include "common.disruptionBudget" . }}
+{{- include "common.networkPolicy" . }}
+{{- end }}
+
+{{/* common.disruptionBudget: how many pods may be taken away at a time. Context: that of common.serverBegin. */}}
+{{- define "common.disruptionBudget" }}
+{{- with .budget }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -144,13 +196,8 @@ spec:
   {{- end }}
   selector:
     matchLabels:
-      {{- $.selector | nindent 6 }}
+      {{- include "common.selectorLabels" $ | nindent 6 }}
 {{- end }}
-{{- $ports := list }}
-{{- range .program.ports }}
-{{- $ports = append $ports .value }}
-{{- end }}
-{{- include "common.networkPolicy" (merge (dict "ports" $ports) .) }}
 {{- end }}
 
 {{/* common.metrics: the autoscaler's metrics. Recipes of the reference system ask for the utilisation of cpu as a metric of type Pods,
