@@ -62,7 +62,7 @@ test-cluster: env test-up ## Run only the tests on real clusters
 test-operators: TEST_CLUSTER := operators
 test-operators: TEST_PLAYBOOK := operators_cluster
 test-operators: env test-up ## Drive every kind of workload by its operator; builds them all the first time
-	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -q -n $(JOBS) --durations=15 tests/cluster/test_kinds_*.py
+	@$(AND_REMOVE_THE_CLUSTER) $(BIN)/pytest -q -n $(JOBS) --durations=15 tests/cluster/test_kinds_*.py tests/charts/test_chart_dry_run.py
 
 .PHONY: test-aws
 test-aws: env ## Make and remove whole clusters by the real stack, at an AWS on a local port; also by OpenTofu
