@@ -32,7 +32,8 @@ class Exchange:
         for key, value in {"Content-Length": str(len(body)), **headers}.items():
             self._handler.send_header(key.replace("_", "-"), value)
         self._handler.end_headers()
-        self._handler.wfile.write(body)
+        if self.method != "HEAD":
+            self._handler.wfile.write(body)
 
     def begin(self) -> None:
         """Start a chunked answer."""
@@ -81,7 +82,7 @@ class Server:
                     outer.requests.append(exchange)
                 answer(exchange)
 
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
+            do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
 
             def log_message(self, format: str, *args: t.Any) -> None:  # noqa: A002
                 """Write no log."""

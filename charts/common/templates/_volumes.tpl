@@ -11,7 +11,7 @@
     {{- with .values.shm.size }}
     sizeLimit: {{ . }}
     {{- end }}
-{{- range $index, $claim := .values.pvc }}
+{{- range $index, $claim := include "common.claims" . | fromYamlArray }}
 - name: pv-{{ add1 $index }}
   persistentVolumeClaim:
     claimName: {{ $claim.name }}
@@ -41,7 +41,7 @@
   mountPath: /etc/config
 - name: shm
   mountPath: /dev/shm
-{{- range $index, $claim := .values.pvc }}
+{{- range $index, $claim := include "common.claims" . | fromYamlArray }}
 - name: pv-{{ add1 $index }}
   mountPath: {{ $claim.mount_path }}
 {{- end }}
@@ -52,4 +52,9 @@
 - name: ebs
   mountPath: {{ .values.ebs.mount_path | default "/tmp" }}
 {{- end }}
+{{- end }}
+
+{{/* common.claims: `pvc` as a list; a chart that has one claim has it as a map. Same context. */}}
+{{- define "common.claims" -}}
+{{- toYaml (ternary (list .values.pvc) .values.pvc (kindIs "map" .values.pvc)) }}
 {{- end }}

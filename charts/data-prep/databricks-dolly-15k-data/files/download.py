@@ -1,0 +1,1 @@
+../../../common/files/download.py
