@@ -24,8 +24,9 @@
 {{- end }}
 {{- include "common.overlay" (dict "below" $values "above" $shared) }}
 {{- end }}
-{{- $_ := set . "name" (printf "%s-%s" (tpl (.prefix | default "") .root) .root.Release.Name | trimPrefix "-") }}
-{{- $_ := set . "configMap" (printf "%s-%s" (.config | default .prefix) .root.Release.Name) }}
+{{- $prefix := tpl (.prefix | default "") .root }}
+{{- $_ := set . "name" (printf "%s-%s" $prefix .root.Release.Name | trimPrefix "-") }}
+{{- $_ := set . "configMap" (printf "%s-%s" (.config | default $prefix) .root.Release.Name) }}
 {{- $program := get $values .work }}
 {{- $_ := set . "program" (ternary (dict "env" $program) $program (kindIs "slice" $program)) }}
 {{- if kindIs "map" $values.image }}

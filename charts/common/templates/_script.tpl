@@ -183,3 +183,8 @@ printf '%b\n' "${answer//%/\\x}"
 {{- $recipe := dict "git" $values.git "inline" $values.inline_script "pre" $values.pre_script "post" $values.post_script "always" $values.always_script }}
 {{- include "common.script" (merge (dict "command" (.commandText | default (include "common.words" $words)) "options" $values.shell_options) . $recipe) }}
 {{- end }}
+
+{{/* common.shellQuote: text as one word of the shell, whatever it holds. Usage: include "common.shellQuote" "it's" */}}
+{{- define "common.shellQuote" -}}
+{{- if regexMatch "^[A-Za-z0-9_./:=,@%+-]+$" . }}{{ . }}{{ else }}'{{ replace "'" `'\''` . }}'{{ end }}
+{{- end }}
