@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +42,25 @@ _importable("ansible_collections.mlops.eks", ROOT)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the switch that rewrites what is reviewed."""
+    """Add the switches that rewrite what is reviewed and recorded."""
     parser.addoption("--update-golden", action="store_true", help="write what is rendered now to tests/golden")
+    parser.addoption("--record-proofs", action="store_true", help="write what is proven of charts: chart_proofs.py")
+
+
+@pytest.fixture
+def proven(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Record that an API server took a chart, or that a test executed it, which calls this last.
+
+    `proven(chart, "dry-run", case)` is about the values file `ci/<case>-values.yaml`, `proven(chart, "executed")` about
+    the test itself.
+    """
+    import chart_proofs
+
+    def record(chart: str, kind: chart_proofs.Kind, case: str = "") -> None:
+        if request.config.getoption("--record-proofs"):
+            chart_proofs.record(chart, kind, case or request.node.nodeid)
+
+    return record
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import La
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import KeyPath
 
 _EFA, _NEURON = "vpc.amazonaws.com/efa", "aws.amazon.com/neuron"
-# Keys of charts that say how many processes a pod starts, one for each accelerator.
-_PROCESSES = ("nproc_per_node", "procs_per_node")
+# The key that says how many processes a pod starts, one for each accelerator.
+_PROCESSES = "nproc_per_node"
 
 
 def check_node_types(values: Values, where: Layers, chart: str) -> None:
@@ -48,11 +48,10 @@ def _problems(resources: Values) -> Iterator[tuple[KeyPath, str]]:
     key, devices = _asked(resources, _NEURON)
     # Physical cores, of which a logical one takes one or more.
     cores = devices * max(found.neuron_cores for found in known)
-    for name in _PROCESSES:
-        processes = _number(resources.get(name))
-        if processes > cores > 0:
-            found = f"the {devices} Neuron devices asked for have {cores} cores on {types}"
-            yield (name,), f"asks for {processes}, but {found}. Lower it, or ask for more devices."
+    processes = _number(resources.get(_PROCESSES))
+    if processes > cores > 0:
+        found = f"the {devices} Neuron devices asked for have {cores} cores on {types}"
+        yield (_PROCESSES,), f"asks for {processes}, but {found}. Lower it, or ask for more devices."
 
 
 def _asked(resources: Values, name: str) -> tuple[KeyPath, int]:
