@@ -18,8 +18,12 @@ RENDERED = sorted((ROOT / "tests/golden/charts").rglob("*.yaml"))
 BESIDE = {
     "ConfigMap": "configmaps",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
+    "NetworkPolicy": "networkpolicies",
     "PodDisruptionBudget": "poddisruptionbudgets",
+    "Role": "roles",
+    "RoleBinding": "rolebindings",
     "Service": "services",
+    "ServiceAccount": "serviceaccounts",
 }
 BY_HELM = ("get", "create", "patch", "delete")
 
@@ -50,6 +54,10 @@ def test_what_charts_render_is_installed_and_removed() -> None:
     rendered = [one for path in RENDERED for one in yaml.safe_load_all(path.read_text(encoding="utf-8")) if one]
     assert {one["kind"] for one in rendered} >= {"Job", "Service"}
     needed = {Right(verb, group(one["apiVersion"]), plurals[one["kind"]]) for one in rendered for verb in BY_HELM}
+    # Nobody can grant a right that he does not have.
+    for role in (one for one in rendered if one["kind"] == "Role"):
+        for rule in role["rules"]:
+            needed |= {Right(verb, "", resource) for verb in rule["verbs"] for resource in rule["resources"]}
     assert needed <= granted()
 
 
