@@ -79,6 +79,12 @@ class Render(Protocol):
     def __call__(self, chart: str, *layers: dict[str, Any] | Path, release: str = "demo") -> list[Document]: ...
 
 
+def objects(text: str) -> list[Document]:
+    """Return the objects of a rendered manifest, with the items of lists, as Helm creates them."""
+    documents = [document for document in yaml.safe_load_all(text) if document]
+    return [one for document in documents for one in (document["items"] if document["kind"] == "List" else [document])]
+
+
 def of_kind(documents: list[Document], kind: str) -> Document:
     """Return the one document of a kind."""
     (found,) = [document for document in documents if document["kind"] == kind]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from chart_cases import CHARTS, Document, HelmError, Render
+from chart_cases import CHARTS, Document, HelmError, Render, objects
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,7 @@ def render(run_helm: Callable[..., str], tmp_path_factory: pytest.TempPathFactor
                 path.write_text(text)
                 arguments += ["--values", str(path)]
             known[key] = run_helm(*arguments)
-        return [document for document in yaml.safe_load_all(known[key]) if document]
+        return objects(known[key])
 
     return render
 

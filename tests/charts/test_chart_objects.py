@@ -25,6 +25,7 @@ from chart_cases import (
     having,
     image,
     node_type,
+    objects,
     pod_templates,
     scripts,
 )
@@ -133,7 +134,7 @@ def test_scripts_do_not_hold_the_version_of_the_chart(chart: str, run_helm: Call
     rendered = run_helm("template", "demo", str(archive), *values)
     standard = run_helm("template", "demo", str(CHARTS / chart), *values)
     assert "9.8.7" in rendered
-    documents = [[one for one in yaml.safe_load_all(text) if one] for text in (rendered, standard)]
+    documents = [objects(text) for text in (rendered, standard)]
     for one in documents:
         for document in one:
             for label in ("app.kubernetes.io/version", "helm.sh/chart"):
