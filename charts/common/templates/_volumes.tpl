@@ -58,3 +58,14 @@
 {{- define "common.claims" -}}
 {{- toYaml (ternary (list .values.pvc) .values.pvc (kindIs "map" .values.pvc)) }}
 {{- end }}
+
+{{/* common.sharedClaims: `pvc` with the claim of `global.shared_pvc` at /<global.shared_fs> before it, unless it names one for that path; JSON.
+     Usage: include "common.sharedClaims" .Values */}}
+{{- define "common.sharedClaims" -}}
+{{- $path := printf "/%s" .global.shared_fs }}
+{{- $paths := list }}
+{{- range .pvc }}
+{{- $paths = append $paths .mount_path }}
+{{- end }}
+{{- toJson (ternary .pvc (prepend .pvc (dict "name" .global.shared_pvc "mount_path" $path)) (has $path $paths)) }}
+{{- end }}

@@ -41,15 +41,6 @@
 {{- range compact (list "TRAINER=horovod" $given.extra_config) }}
 {{- $words = append $words (include "common.shellQuote" .) }}
 {{- end }}
-{{- $claims := .Values.pvc }}
-{{- $path := printf "/%s" .Values.global.shared_fs }}
-{{- $paths := list }}
-{{- range $claims }}
-{{- $paths = append $paths .mount_path }}
-{{- end }}
-{{- if not (has $path $paths) }}
-{{- $claims = prepend $claims (dict "name" .Values.global.shared_pvc "mount_path" $path) }}
-{{- end }}
 {{- $count := list }}
 {{- with $given.gpus }}
 {{- if gt (. | int) (mul $given.gpu_nodes $given.gpus_per_node | int) }}
@@ -57,7 +48,7 @@
 {{- end }}
 {{- $count = list "-np" . }}
 {{- end }}
-{{- $directory := printf "LOG_DIR=\"%s/logs/%s-$(date +%%Y-%%m-%%d-%%H-%%M-%%S)\"" $path .Release.Name }}
+{{- $directory := printf "LOG_DIR=\"/%s/logs/%s-$(date +%%Y-%%m-%%d-%%H-%%M-%%S)\"" .Values.global.shared_fs .Release.Name }}
 {{- $first := list }}
 {{- with $given.working_dir }}
 {{- $first = list (printf "cd %s" (include "common.shellQuote" .)) }}
@@ -66,7 +57,7 @@
 image: {{ $given.image | toJson }}
 image_pull_policy: {{ $given.image_pull_policy }}
 backoff_limit: {{ $given.backoff_limit | toJson }}
-pvc: {{ $claims | toJson }}
+pvc: {{ include "common.sharedClaims" .Values }}
 launcher: {pre_script: {{ concat (list $directory "export LOG_DIR") .Values.launcher.pre_script | toJson }}}
 mpirun: {args: {{ concat $count .Values.mpirun.args (list "-x LOG_DIR") | toJson }}}
 pre_script: {{ concat $first .Values.pre_script | toJson }}
