@@ -18,8 +18,8 @@ exit 0
 {{- end }}
 
 {{/* common.scriptConfigMap: the ConfigMap that carries the scripts, text unchanged.
-     Context: that of common.begin; scripts (map: file name to text; a `stop.sh` among them replaces ours); and, optional: beforeStop (as for
-     common.stopScript).
+     Context: that of common.begin; scripts (map: file name to text; a `stop.sh` among them replaces ours); and, optional: files (likewise; other
+     files of the chart), beforeStop (as for common.stopScript).
      Text stands in a literal block, for the sake of those who read manifests and their differences; text that YAML's block cannot
      carry unchanged (control characters, carriage returns, Unicode line breaks) stands in quotes instead. */}}
 {{- define "common.scriptConfigMap" -}}
@@ -34,7 +34,7 @@ data:
 {{- if .root.Values.git.repo_url }}
 {{- $_ := set $shared "askpass.sh" (include "common.askpassScript" .) }}
 {{- end }}
-{{- range $file, $text := merge .scripts $shared }}
+{{- range $file, $text := merge .scripts $shared (.files | default dict) }}
 {{- if regexMatch "[^\\t\\n\\x20-\\x7E\\x{A0}-\\x{2027}\\x{202A}-\\x{D7FF}\\x{E000}-\\x{FEFE}\\x{FF00}-\\x{FFFD}\\x{10000}-\\x{10FFFF}]" $text }}
   {{ $file }}: {{ printf "%s\n" $text | toJson }}
 {{- else }}

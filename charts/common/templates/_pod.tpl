@@ -133,11 +133,11 @@ spec:
     {{- include "common.volumes" $pod | nindent 4 }}
 {{- end }}
 
-{{/* common.initContainers: `init_containers`, and `sidecars` (the chart's own, then the recipe's), which run beside the container and end with it.
-     One that names no image takes the program's; one that names no mounts takes the container's. */}}
+{{/* common.initContainers: `init_containers`, and `sidecars`, which run beside the container and end with it. One that names no image takes the
+     program's; one that names no mounts takes the container's. */}}
 {{- define "common.initContainers" -}}
 {{- $standard := dict "image" .image "imagePullPolicy" .pullPolicy "volumeMounts" (include "common.volumeMounts" . | fromYamlArray) }}
-{{- range $role, $containers := dict "init" .values.init_containers "sidecar" (concat (.sidecars | default list) .values.sidecars) }}
+{{- range $role, $containers := dict "init" .values.init_containers "sidecar" .values.sidecars }}
 {{- range $containers }}
 {{- $container := deepCopy $standard }}
 {{- if eq $role "sidecar" }}

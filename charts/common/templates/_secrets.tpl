@@ -73,3 +73,40 @@ MLOPS_SECRET_{{ regexReplaceAll "[^A-Za-z0-9]" . "_" | upper }}
 {{- first $results }}
 {{- end }}
 {{- end }}
+
+{{/* common.secretSource: where a container finds a value that is text in the Secret of common.secret, or a reference of its own; JSON, {} for none.
+     Usage: include "common.secretSource" (dict "value" .Values.token "name" "notebook-demo" "key" "token") | fromJson */}}
+{{- define "common.secretSource" -}}
+{{- if kindIs "map" .value }}
+{{- toJson .value }}
+{{- else }}
+{{- toJson (ternary (dict "secretKeyRef" (dict "name" .name "key" .key)) dict (not (empty .value))) }}
+{{- end }}
+{{- end }}
+
+{{/* common.secret: the values that are text and that nobody may read, as a Secret: no pod's spec holds them.
+     Context: that of common.begin; secrets (keys of the Secret, and the dotted keys of the values). */}}
+{{- define "common.secret" }}
+{{- $data := dict }}
+{{- range $key, $path := .secrets }}
+{{- $value := $.root.Values }}
+{{- range splitList "." $path }}
+{{- $value = get $value . }}
+{{- end }}
+{{- if and $value (kindIs "string" $value) }}
+{{- $_ := set $data $key (b64enc $value) }}
+{{- end }}
+{{- end }}
+{{- with $data }}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: {{ $.name }}
+  labels:
+    {{- include "common.labels" $ | nindent 4 }}
+type: Opaque
+data:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}

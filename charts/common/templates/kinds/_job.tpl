@@ -1,8 +1,8 @@
-{{/* common.job: a Job of one pod. Context: that of common.begin; and, optional, files (map: name to text) that stand beside the script. */}}
+{{/* common.job: a Job of one pod. Context: that of common.begin; and, optional, files, as for common.scriptConfigMap. */}}
 {{- define "common.job" -}}
 {{- include "common.begin" . }}
 {{- $_ := include "common.name" (dict "root" .root "name" .name) -}}
-{{ include "common.scriptConfigMap" (merge (dict "scripts" (merge (dict .script (include "common.recipeScript" .)) (.files | default dict))) .) }}
+{{ include "common.scriptConfigMap" (merge (dict "scripts" (dict .script (include "common.recipeScript" .))) .) }}
 ---
 apiVersion: batch/v1
 kind: Job

@@ -135,8 +135,10 @@ failureThreshold: {{ .probe.failure_threshold | int }}
 {{- end }}
 
 {{/* common.serverObjects: the Service of a server, and, where asked, its autoscaler and disruption budget.
-     Context: that of common.serverBegin; apiVersion and kind of the workload; selector (labels of the pods behind the Service, as YAML text). */}}
+     Context: that of common.serverBegin; apiVersion and kind of the workload; selector (labels of the pods behind the Service, as YAML text). A chart that
+     makes its program itself may give it `service` (annotations and fields of the Service), and a port `service`, the Service's number of it. */}}
 {{- define "common.serverObjects" }}
+{{- $service := .program.service | default dict }}
 ---
 apiVersion: v1
 kind: Service
@@ -144,14 +146,18 @@ metadata:
   name: {{ .name }}
   labels:
     {{- include "common.labels" . | nindent 4 }}
+  {{- with $service.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
-  type: ClusterIP
+  {{- toYaml (merge dict (omit $service "annotations") (dict "type" "ClusterIP")) | nindent 2 }}
   selector:
     {{- .selector | nindent 4 }}
   ports:
     {{- range .program.ports }}
     - name: {{ .name }}
-      port: {{ .value | int }}
+      port: {{ .service | default .value | int }}
       targetPort: {{ .name }}
       protocol: TCP
     {{- end }}
