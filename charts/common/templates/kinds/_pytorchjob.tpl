@@ -67,11 +67,11 @@ template:
 {{- range $key := list "min_replicas" "max_replicas" }}
 {{- $_ := set $.policy $key (get $.policy $key | default $nodes | int) }}
 {{- end }}
-{{- if gt .policy.min_replicas .policy.max_replicas }}
-{{- fail (printf "elastic_policy.min_replicas (%d) is more than max_replicas (%d)" .policy.min_replicas .policy.max_replicas) }}
-{{- end }}
 {{- if gt .policy.min_replicas $nodes }}
 {{- fail (printf "elastic_policy.min_replicas is %d but resources.nnodes is %d: the training would wait for pods that nobody starts" .policy.min_replicas $nodes) }}
+{{- end }}
+{{- if gt .policy.min_replicas .policy.max_replicas }}
+{{- fail (printf "elastic_policy.min_replicas (%d) is more than max_replicas (%d)" .policy.min_replicas .policy.max_replicas) }}
 {{- end }}
 {{- end }}
 
