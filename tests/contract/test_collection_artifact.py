@@ -33,7 +33,7 @@ SHIPPED = (
 )  # fmt: skip
 # ... but for what in them only makes other files, or tests them.
 DEVELOPMENT = (
-    "charts/definitions.yaml", "charts/generate.py", "charts/*/ci/*", "docs/*.sh", "terraform/mocks/*",
+    "charts/keys.yaml", "charts/generate.py", "charts/table.py", "charts/*/ci/*", "docs/*.sh", "terraform/mocks/*",
     "terraform/*/tests/*",
 )  # fmt: skip
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
@@ -96,9 +96,10 @@ def test_it_holds_what_users_need_and_nothing_else(entries: dict[str, tarfile.Ta
 
 def test_links_lead_to_files_inside(entries: dict[str, tarfile.TarInfo]) -> None:
     links = {name: entry.linkname for name, entry in entries.items() if entry.issym()}
-    assert [f"charts/{chart}/charts/common" for chart in CHARTS] == sorted(links)
+    assert {f"charts/{chart}/charts/common" for chart in CHARTS} <= links.keys()
     for name, target in links.items():
-        assert f"{posixpath.normpath(posixpath.join(posixpath.dirname(name), target))}/Chart.yaml" in entries
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+        assert (f"{there}/Chart.yaml" if name.endswith("/charts/common") else there) in entries
 
 
 def test_galaxy_imports_it_without_a_warning(artifact: Path, tmp_path: Path) -> None:
