@@ -22,8 +22,10 @@ BESIDE = {
     "PodDisruptionBudget": "poddisruptionbudgets",
     "Role": "roles",
     "RoleBinding": "rolebindings",
+    "Secret": "secrets",
     "Service": "services",
     "ServiceAccount": "serviceaccounts",
+    "TrainingRuntime": "trainingruntimes",
 }
 BY_HELM = ("get", "create", "patch", "delete")
 
