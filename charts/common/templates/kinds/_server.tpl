@@ -42,10 +42,15 @@ rollingUpdate:
 {{- end }}
 {{- end }}
 
-{{/* common.serverBegin: what all kinds of servers begin with. Adds to the context: container, command, gracePeriod, annotations, drain (seconds),
-     beforeStop, text (of the script), ports (numbers), scales (an autoscaler decides the number of replicas), budget (of disruptions). */}}
+{{/* common.serverBegin: what all kinds of servers begin with. */}}
 {{- define "common.serverBegin" -}}
 {{- include "common.begin" . }}
+{{- include "common.serverContext" . }}
+{{- end }}
+
+{{/* common.serverContext: what servers have beyond common.begin, whose context it takes. Adds: container, command, gracePeriod, annotations, drain (seconds),
+     beforeStop, text (of the script), ports (numbers), scales (an autoscaler decides the number of replicas), budget (of disruptions). */}}
+{{- define "common.serverContext" -}}
 {{- $server := .program }}
 {{- $_ := include "common.name" (dict "root" .root "name" .name) }}
 {{- /* Some recipes name their ports as a map. */}}
