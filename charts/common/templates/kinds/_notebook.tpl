@@ -16,9 +16,9 @@
 {{- end }}
 
 {{/* common.notebook.program: the values of a program that serves notebooks to one person, as YAML.
-     Context: values; name (of the container); ports; command; env (list); and, optional: probe (path to get), service (as for common.serverObjects). */}}
+     Context: values; name (of the container and of its port); ports; command; env (list); and, optional: probe (path to get), service (as for common.serverObjects). */}}
 {{- define "common.notebook.program" -}}
-{{- $probe := dict "path" (.probe | default "") "port" "jupyter" }}
+{{- $probe := dict "path" (.probe | default "") "port" .name }}
 {{- $given := list }}
 {{- range .values.jupyter.env }}
 {{- $given = append $given .name }}
