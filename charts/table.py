@@ -2,7 +2,8 @@
 """Print what each chart costs and what was proven of it: `python charts/table.py`.
 
 keys          keys that a recipe may set
-hand-written  lines of keys.yaml, templates, README without its table, and values files that are not generated
+hand-written  lines of keys.yaml, templates, README without its table, and values files that are not generated;
+              not the program that a chart carries in files/, which is what it runs
 files         how many files that are
 generated     lines that charts/generate.py writes
 rendered      values files in `ci/` with a reviewed rendering in tests/golden
@@ -31,11 +32,11 @@ def cost(chart: Path) -> tuple[int, int, int]:
     """Return hand-written lines, their files, and generated lines."""
     derived = {path: len(text.splitlines()) for path, text in generate.outputs(chart).items()}
     readme, link = chart / "README.md", chart / "charts"
-    table = len(generate.table(chart).splitlines())
+    # The table with the two marks and the blank lines around it.
+    table = len(generate.table(chart).splitlines()) + 4
     by_hand = {readme: derived.pop(readme) - table}
     for path in chart.rglob("*"):
-        # A link is to what charts share.
-        if path.is_file() and not path.is_symlink() and path not in {*derived, readme} and link not in path.parents:
+        if path.is_file() and path not in {*derived, readme} and not {link, chart / "files"} & {*path.parents}:
             by_hand[path] = len(path.read_text().splitlines())
     return sum(by_hand.values()), len(by_hand), sum(derived.values()) + table
 
