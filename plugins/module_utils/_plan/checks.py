@@ -14,6 +14,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.errors import Inva
 from ansible_collections.mlops.eks.plugins.module_utils._core.names import checked
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
+from ansible_collections.mlops.eks.plugins.module_utils._plan.images import require_image_value
 from ansible_collections.mlops.eks.plugins.module_utils._plan.node_types import check_node_types
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import new_run_id
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
@@ -60,6 +61,8 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         if not params.get("allow_lookup"):
             refuse_calls(layered)
         _check(step, chart, written, layered)
+        if step in chosen:
+            require_image_value(layered, chart)
     rows = [_row(pipeline, step, charts) for step in chosen]
     for index, row in enumerate(rows):
         row["later_releases"] = [

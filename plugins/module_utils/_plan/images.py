@@ -24,13 +24,30 @@ def require_images(workload: Document, layered: Layers, chart: Chart) -> None:
         InvalidInputError: file and line of the recipe's `image`, and the container.
     """
     for container in _without_image(workload.get("spec"), "spec"):
-        values = coalesce(chart.defaults, layered.values)
-        path = ("image", "name") if isinstance(values.get("image"), dict) else ("image",)
         name = f"{workload['kind']}/{workload['metadata']['name']}"
-        raise InvalidInputError(
-            f"{layered.at(path)}: {'.'.join(path)}: container {container} of {name} has no image. "
-            f"Name one with its tag in the recipe, or in a layer over it. [chart {chart.ref}]"
-        )
+        raise _refusal(f"container {container} of {name} has no image", layered, chart)
+
+
+def require_image_value(layered: Layers, chart: Chart) -> None:
+    """Check `image` in the values for a chart of the catalogue, which is rendered only when the steps before it ended.
+
+    Raises:
+        InvalidInputError: file and line of the recipe's `image`.
+    """
+    values = coalesce(chart.defaults, layered.values)
+    image = values.get("image")
+    # Fields of the container or pod may name it as well.
+    given = [image.get("name") if isinstance(image, dict) else image, values.get("container"), values.get("pod")]
+    if chart.takes_run and "image" in chart.defaults and not any(given):
+        raise _refusal("it is blank", layered, chart)
+
+
+def _refusal(problem: str, layered: Layers, chart: Chart) -> InvalidInputError:
+    path = ("image", "name") if isinstance(chart.defaults.get("image"), dict) else ("image",)
+    return InvalidInputError(
+        f"{layered.at(path)}: {'.'.join(path)}: {problem}. Name one with its tag in the recipe, or in a layer over it. "
+        f"[chart {chart.ref}]"
+    )
 
 
 def _without_image(node: t.Any, name: str) -> Iterator[str]:

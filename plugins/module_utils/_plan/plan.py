@@ -35,7 +35,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets i
     require_references,
     split_secrets,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import keys_of, validate
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 
@@ -122,9 +122,8 @@ def run_values(task: Task, chart: Chart, values: Values) -> Values:
 
     They are part of the identity. The id of the run is not among them: it would repeat every step.
     """
-    known, own = keys_of(chart.schema, "run"), values.get("run") or {}
-    passed = {"name": task.release, "step": task.step}
-    if not passed.keys() <= known or not isinstance(own, dict):
+    own, passed = values.get("run") or {}, {"name": task.release, "step": task.step}
+    if not chart.takes_run or not isinstance(own, dict):
         return {}
     return {"run": {key: value for key, value in passed.items() if not own.get(key)}}
 

@@ -25,6 +25,7 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.bounds import read
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError, SourceError
 from ansible_collections.mlops.eks.plugins.module_utils._core.nearest import did_you_mean
 from ansible_collections.mlops.eks.plugins.module_utils._core.text import shown
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import keys_of
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import load
 
 CATALOGUE = Path(__file__).resolve().parents[3] / "charts"
@@ -67,6 +68,11 @@ class Chart:
     defaults: dict[str, t.Any]
     schema: dict[str, t.Any] | None
     origin: Origin | None = None
+
+    @property
+    def takes_run(self) -> bool:
+        """Whether it takes the names of run and step as values, as every chart of the catalogue does."""
+        return keys_of(self.schema, "run") >= {"name", "step"}
 
     @property
     def label(self) -> str:

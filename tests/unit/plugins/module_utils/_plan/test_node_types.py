@@ -97,7 +97,7 @@ def test_what_a_node_may_give_is_not_refused(text: str) -> None:
 
 
 def test_a_pipeline_is_refused_before_its_first_step(tmp_path: Path) -> None:
-    recipe = {"process": {"command": ["true"]}, "resources": {"limits": {"vpc.amazonaws.com/efa": 1}}}
+    recipe = {"image": "x:1", "process": {"command": ["true"]}, "resources": {"limits": {"vpc.amazonaws.com/efa": 1}}}
     (tmp_path / "one.yaml").write_text(json.dumps({**recipe, "resources": {}}))
     (tmp_path / "two.yaml").write_text(json.dumps(recipe))
     steps = [

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import typing as t
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from fakes.kube import FakeKube
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._helm.cli import Helm, find_helm
+from ansible_collections.mlops.eks.plugins.module_utils._plan.checks import pipeline_info
 from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import Draft, Plan, make_draft, make_plan
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import Task
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE, find
@@ -91,6 +93,25 @@ def test_the_image_of_a_server_has_a_key_of_its_own(tmp_path: Path) -> None:
 def test_a_container_beside_the_program_needs_an_image_too(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="container helper of Job/data-process-digits has no image"):
         plan(task(tmp_path, JOB, values={"sidecars": [{"name": "helper", "image": ""}]}))
+
+
+def _pipeline(directory: Path, **more: t.Any) -> None:
+    (directory / "one.yaml").write_text(json.dumps(JOB))
+    (directory / "two.yaml").write_text("process: {command: [echo]}\nimage:\n")
+    steps = [{"name": name, "chart": "data-prep/data-process", "recipe": f"{name}.yaml"} for name in ("one", "two")]
+    (directory / "pipeline.yaml").write_text(json.dumps({"name": "p", "steps": steps}))
+    asked = {"pipeline": str(directory), **dict.fromkeys(("release", "from_step", "only_steps", "recipe_values"))}
+    pipeline_info({**asked, **more})
+
+
+def test_a_blank_image_of_a_later_step_is_refused_before_the_first(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=rf"two\.yaml:2: image: it is blank\. Name one .* {re.escape(CHART)}$"):
+        _pipeline(tmp_path)
+    _pipeline(tmp_path, only_steps=["one"])
+    _pipeline(tmp_path, recipe_values={"image": "x:1"})
+    _pipeline(tmp_path, recipe_values={"container": {"image": "x:1"}})
+    with pytest.raises(InvalidInputError, match="recipe_values: image: it is blank"):
+        _pipeline(tmp_path, recipe_values={"image": ""}, only_steps=["one"])
 
 
 def test_an_image_of_a_layer_above_is_enough(tmp_path: Path) -> None:
