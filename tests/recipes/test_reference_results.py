@@ -37,15 +37,18 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_recipe_is_rendered_with_the_chart_and_name_of_its_readme(checkout: Path) -> None:
+def test_each_recipe_is_rendered_with_the_chart_and_name_of_its_readme(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     good, lost, twice, wrong = reference.recipes(checkout)
     assert (good.chart, good.release) == ("data-prep/data-process", "my-run")
     assert (lost.chart, lost.release) == ("", "demo")
     row = reference.rendered(good, runs=checkout / "runs")
-    assert (row["step"], row["helm"], row["may_fail"]) == (reference.BLANK, reference.RENDERED, [])
-    good.path.write_text(good.path.read_text().replace(":\n", ": a:1\n", 1) + "post_script:\n  - rm old\n")
+    assert (row["step"], row["helm"], row["plain_shell"]) == (reference.BLANK, reference.RENDERED, "")
+    good.path.write_text(good.path.read_text().replace(":\n", ": a:1\n", 1))
+    monkeypatch.setitem(reference.PLAIN_SHELL, "examples/group/*/good.yaml", "removes what is not there")
     row = reference.rendered(good, runs=checkout / "runs")
-    assert (row["step"], row["may_fail"]) == (reference.RENDERED, ["rm old"])
+    assert (row["step"], row["plain_shell"]) == (reference.RENDERED, "removes what is not there")
     rows = [row, *(reference.rendered(one, runs=checkout / "runs") for one in (twice, wrong))]
     assert reference.refused(rows[1]) == "a key twice in one mapping: keep one of them"
     assert [line.partition(": ")[0] for line in reference.failures(rows)] == ["examples/group/model/wrong.yaml"]
@@ -56,6 +59,13 @@ def test_each_recipe_is_rendered_with_the_chart_and_name_of_its_readme(checkout:
 def test_a_recipe_that_no_readme_names_is_a_failure(checkout: Path) -> None:
     (lost,) = [one for one in reference.recipes(checkout) if one.path.name == "lost.yaml"]
     assert reference.failures([reference.rendered(lost, runs=checkout)])
+
+
+def test_recipes_that_need_a_plain_shell_are_explained() -> None:
+    text = (reference.PAGE.parent / "recipes.md").read_text(encoding="utf-8")
+    assert sum(bool(row["plain_shell"]) for row in ROWS) == 7
+    for name in reference.PLAIN_SHELL:
+        assert any(part in text for part in (name.removeprefix("examples/"), f"{Path(name).parent.name}/*.yaml"))
 
 
 def test_the_page_says_what_was_recorded() -> None:
