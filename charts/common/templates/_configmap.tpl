@@ -31,7 +31,7 @@ metadata:
     {{- include "common.labels" . | nindent 4 }}
 data:
 {{- $shared := dict "stop.sh" (include "common.stopScript" .) }}
-{{- if .root.Values.git.repo_url }}
+{{- if (.root.Values.git | default dict).repo_url }}
 {{- $_ := set $shared "askpass.sh" (include "common.askpassScript" .) }}
 {{- end }}
 {{- range $file, $text := merge .scripts $shared (.files | default dict) }}

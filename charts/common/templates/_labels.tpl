@@ -1,12 +1,13 @@
-{{/* common.selectorLabels: the labels that never change. Usage: include "common.selectorLabels" (dict "root" $) | nindent 4 */}}
+{{/* common.selectorLabels: the labels of pods that never change. Context: root; and, optional, appName: the name that an operator wants its pods to have.
+     Usage: include "common.selectorLabels" (dict "root" $) | nindent 4 */}}
 {{- define "common.selectorLabels" -}}
-app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/name: {{ .appName | default .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
 {{/* common.labels: the standard labels. Usage: include "common.labels" (dict "root" $ "component" "training") | nindent 4 */}}
 {{- define "common.labels" -}}
-{{ include "common.selectorLabels" . }}
+{{ include "common.selectorLabels" (omit . "appName") }}
 app.kubernetes.io/component: {{ .component }}
 app.kubernetes.io/part-of: mlops-eks
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}

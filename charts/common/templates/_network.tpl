@@ -1,5 +1,5 @@
 {{/* common.networkPolicy: with `network_policy: true`, the pods of a release talk to each other, to DNS and to `network_egress` only.
-     Context: that of common.begin; and, optional, ports: numbers of ports that everybody may reach. */}}
+     Context: that of common.begin; and, optional, ports: numbers of ports that everybody may reach; ingress: further rules. */}}
 {{- define "common.networkPolicy" }}
 {{- if .root.Values.network_policy }}
 ---
@@ -24,6 +24,9 @@ spec:
         {{- range . }}
         - port: {{ . | int }}
         {{- end }}
+    {{- end }}
+    {{- with .ingress }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   egress:
     - to:

@@ -2,7 +2,7 @@
      Context: that of common.begin, and of the role:
        role         optional: app.kubernetes.io/component of the pod where it differs from the workload's
        values       optional: the values that the pod takes, where they differ from the chart's: see common.role
-       command      list
+       command      list; empty where an operator gives it
        restartPolicy, gracePeriod (seconds), annotations (map), env (entries of the chart), extra (YAML text added to the container: ports, probes):
                     optional
      Usage: include "common.podTemplate" (merge (dict "command" (list …)) $context) | nindent 4 */}}
@@ -104,8 +104,10 @@ spec:
     - name: {{ .container }}
       image: {{ .image | quote }}
       imagePullPolicy: {{ .pullPolicy }}
+      {{- with .command }}
       command:
-        {{- toYaml .command | nindent 8 }}
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       {{- with include "common.env" $pod | trim }}
       env:
         {{- . | nindent 8 }}

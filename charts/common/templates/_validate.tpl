@@ -17,7 +17,7 @@
      Context: that of common.begin. */}}
 {{- define "common.validate" -}}
 {{- $values := .root.Values }}
-{{- if not (or .commandText .program.command .program.args $values.pre_script $values.inline_script) }}
+{{- if and (hasKey . "script") (not (or .commandText .program.command .program.args $values.pre_script $values.inline_script)) }}
 {{- fail (printf "there is nothing to run: set %s.command or pre_script" .work) }}
 {{- end }}
 {{- range $group, $env := dict "mpirun" ($values.mpirun | default dict).env .work .program.env }}
