@@ -3,8 +3,8 @@
        role         optional: app.kubernetes.io/component of the pod where it differs from the workload's
        values       optional: the values that the pod takes, where they differ from the chart's: see common.role
        command      list; empty where an operator gives it
-       restartPolicy, gracePeriod (seconds), annotations (map), env (entries of the chart), extra (YAML text added to the container: ports, probes):
-                    optional
+       restartPolicy, gracePeriod (seconds), annotations (map), env (entries of the chart), extra (YAML text added to the container: ports, probes),
+       preStop      (what runs before the pod ends, in the place of stop.sh): optional
      Usage: include "common.podTemplate" (merge (dict "command" (list …)) $context) | nindent 4 */}}
 {{- define "common.podTemplate" -}}
 {{- $values := .values | default .root.Values }}
@@ -121,8 +121,7 @@ spec:
       {{- end }}
       lifecycle:
         preStop:
-          exec:
-            command: [/bin/bash, /etc/config/stop.sh]
+          {{- toYaml (.preStop | default (dict "exec" (dict "command" (list "/bin/bash" "/etc/config/stop.sh")))) | nindent 10 }}
       resources:
         {{- include "common.resources" $pod | nindent 8 }}
       {{- with $values.securityContext }}
