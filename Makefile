@@ -100,7 +100,7 @@ clean: ## Remove clusters, our caches, the environment and the packages installe
 
 .PHONY: lock
 lock: env ## Resolve requirements*.in again
-	@cache=$(MLOPS_EKS_CACHE); . tools/uv_cache.sh; uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for set in requirements:3.12 requirements-dev:3.12 containers/ray/requirements:3.11; do \
+	@cache=$(MLOPS_EKS_CACHE); . tools/uv_cache.sh; uv=$$(command -v uv || echo $(MLOPS_EKS_CACHE)/uv/bin/uv); for set in requirements:3.12 requirements-dev:3.12 containers/ray/requirements:3.11 containers/notebook/requirements:3.11; do \
 	name=$${set%:*}; $$uv pip compile -q --upgrade --python-version $${set#*:} --generate-hashes --no-emit-index-url --no-annotate \
 	--custom-compile-command "make lock" $$name.in -o $$name.txt; done
 

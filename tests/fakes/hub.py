@@ -1,7 +1,7 @@
 """A server that is compatible with the Hugging Face Hub, as far as its client goes to download models over HTTP.
 
 It serves models that a test gives it, checks a token, follows requests for the rest of a file, and can break or hold
-a connection within a file. It needs only the standard library: `python hub.py PORT` serves `SAMPLE` in a pod.
+a connection within a file. It needs only the standard library: `python hub.py PORT [TOKEN]` serves `SAMPLE` in a pod.
 """
 
 from __future__ import annotations
@@ -233,4 +233,4 @@ def _blob(content: bytes, name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    Hub({"example/sample": SAMPLE}, token="a token", address=("", int(sys.argv[1]))).serve_forever()
+    Hub({"example/sample": SAMPLE}, "".join(sys.argv[2:]), address=("", int(sys.argv[1]))).serve_forever()
