@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import reference_recipes as reference
 
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import CATALOGUE
+
+CHARTS = sorted(CATALOGUE.glob("*/*/Chart.yaml"))
 ROWS: list[reference.Row] = json.loads(reference.RESULTS.read_text(encoding="utf-8"))
 README = """Install it:
 
@@ -66,6 +69,13 @@ def test_recipes_that_need_a_plain_shell_are_explained() -> None:
     assert sum(bool(row["plain_shell"]) for row in ROWS) == 7
     for name in reference.PLAIN_SHELL:
         assert any(part in text for part in (name.removeprefix("examples/"), f"{Path(name).parent.name}/*.yaml"))
+
+
+def test_every_recipe_is_rendered_or_refused_for_a_known_reason() -> None:
+    assert reference.failures(ROWS) == []
+    assert {row["chart"] for row in ROWS} <= {str(path.parent.relative_to(CATALOGUE)) for path in CHARTS}
+    refused = [row["recipe"] for row in ROWS if reference.refused(row)]
+    assert (len(ROWS), len(refused)) == (142, 11)
 
 
 def test_the_page_says_what_was_recorded() -> None:
