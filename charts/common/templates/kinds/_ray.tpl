@@ -13,11 +13,13 @@
 {{- $_ := set . "env" (list
       (dict "name" "RAY_JOB_STOP_WAIT_TIME_S" "value" (max 1 (sub (.grace | int) 10) | toString))
       (dict "name" "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S" "value" "0")) }}
+{{- /* A Ray that stops a job signals all of its processes; tee ends with what feeds it, and has to stay until then. */}}
+{{- $script := include "common.recipeScript" (merge (dict "before" "tee() (trap '' TERM; exec tee \"$@\")") .) }}
 {{- /* A head that is started again in place has lost its job. */}}
 {{- $cluster := merge (dict "fewest" $nodes "most" $nodes "restart" (dict "head" "Never" "worker" "OnFailure")) . }}
 {{- $submitter := merge (dict "role" "submitter" "container" "job-submitter" "command" list "restartPolicy" "Never") . }}
 {{- include "common.role" (dict "context" $submitter "own" (pick $values.ray "resources" "tolerations") "inherit" false) -}}
-{{ include "common.scriptConfigMap" (merge (dict "scripts" (dict .script (include "common.recipeScript" .) "stop.sh" (include "common.ray.stopScript" .))) .) }}
+{{ include "common.scriptConfigMap" (merge (dict "scripts" (dict .script $script "stop.sh" (include "common.ray.stopScript" .))) .) }}
 ---
 apiVersion: ray.io/v1
 kind: RayJob
@@ -230,7 +232,8 @@ elif [ "${FQ_RAY_IP:-}" ]; then
   done
 else
   # The script, which began before what it started, first: it runs nothing more once its program has ended.
-  script="$(pids '^/bin/bash /etc/config/{{ .script | replace "." "\\." }}$' | sort -n | head -n 1)"
+  driver='^/bin/bash /etc/config/{{ .script | replace "." "\\." }}$'
+  script="$(pids "$driver" | sort -n | head -n 1)"
   if [ "$script" ]; then
     kill -TERM "$script"
     # What Ray starts the script with leads its session, and has to stay: Ray kills what is left when that ends.
@@ -245,7 +248,7 @@ else
         kill -TERM "$pid"
       fi
     done 2>/dev/null
-    while [ "$SECONDS" -lt {{ $left }} ] && kill -0 "$script" 2>/dev/null; do
+    while [ "$SECONDS" -lt {{ $left }} ] && [ "$(pids "$driver")" ]; do
       sleep 0.5
     done
   fi
