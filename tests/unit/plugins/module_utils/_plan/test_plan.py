@@ -237,7 +237,7 @@ def test_a_blank_group_is_as_one_that_is_not_there(chart: str, tmp_path: Path) -
         draft(task(tmp_path, smallest, _blank(path), chart=chart))
         if not _given(smallest, path):
             blank = merge(blank, _blank(path))
-    assert {"git", "shm", "run"} <= blank.keys()
+    assert {"run", "shm"} <= blank.keys()
     assert (
         plan(task(tmp_path, smallest, blank, chart=chart)).objects
         == plan(task(tmp_path, smallest, chart=chart)).objects
