@@ -37,6 +37,18 @@ WORK = "WORK"
 Json = dict[str, Any]
 
 
+class _Dumper(yaml.SafeDumper):
+    """Indents the items of a list, as yamllint wants it."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        """Indent, lists too."""
+        super().increase_indent(flow, False)
+
+
+def _dumped(content: Json) -> str:
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=140)
+
+
 def merged(below: Any, above: Any) -> Any:
     """Return `below` with `above` laid over it, mappings merged key by key."""
     if isinstance(below, dict) and isinstance(above, dict):
@@ -188,7 +200,7 @@ def _value(name: str, key: Json, indent: str) -> str:
             _value(child, one, f"{indent}  ") for child, one in key["keys"].items() if "keys" in one or "default" in one
         )
         return f"{lines}{indent}{name}:\n{children}"
-    text = yaml.safe_dump({name: key["default"]}, sort_keys=False, allow_unicode=True, width=140)
+    text = _dumped({name: key["default"]})
     return lines + textwrap.indent(text, indent)
 
 
@@ -250,7 +262,7 @@ def example(chart: Path) -> str:
     given[own["work"]] = merged(given.pop(WORK), given.get(own["work"], {}))
     content = _examples(keys(chart), merged(given, own.get("examples", {})), chart.name)
     head = "# Written by charts/generate.py: a value for every key.\n"
-    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=150)
+    return head + _dumped(content)
 
 
 def _examples(found: Json, given: Any, path: str) -> Json:
@@ -280,7 +292,7 @@ def metadata(chart: Path) -> str:
         "dependencies": [{"name": "common", "version": VERSION, "repository": "file://../../common"}],
     }
     head = "# Written by charts/generate.py from keys.yaml.\n"
-    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=150)
+    return head + _dumped(content)
 
 
 def outputs(chart: Path) -> dict[Path, str]:
