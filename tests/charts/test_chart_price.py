@@ -10,7 +10,7 @@ import pytest
 from chart_cases import CHARTS, NAMES
 
 LINES = 90
-# Charts with more, and how many: Ray's own keys and recipes are long, two servers have keys of their recipes (ports as a map, logins).
+# Charts with more: keys and recipes of Ray are long; two servers have keys that only their recipes have.
 MORE = {"serving/rayserve": 195, "training/raytrain": 115, "serving/djl-lmi-server": 95, "serving/generic-server": 95}
 README = "# a\n\ntext\n<!-- values -->\n\n| row |\n\n<!-- /values -->\n"
 
