@@ -289,7 +289,8 @@ def metadata(chart: Path) -> str:
         "appVersion": VERSION,
         "kubeVersion": ">=1.31.0-0",
         "keywords": own["keywords"],
-        "annotations": {"mlops.eks/until": own["until"]},
+        # `image: optional`: a step may leave it blank.
+        "annotations": {f"mlops.eks/{key}": own[key] for key in ("until", "image") if key in own},
         "dependencies": [{"name": "common", "version": VERSION, "repository": "file://../../common"}],
     }
     head = "# Written by charts/generate.py from keys.yaml.\n"

@@ -38,7 +38,8 @@ def require_image_value(layered: Layers, chart: Chart) -> None:
     image = values.get("image")
     # Fields of the container or pod may name it as well.
     given = [image.get("name") if isinstance(image, dict) else image, values.get("container"), values.get("pod")]
-    if chart.takes_run and "image" in chart.defaults and not any(given):
+    needed = chart.takes_run and not chart.image_optional and "image" in chart.defaults
+    if needed and not any(given):
         raise _refusal("it is blank", layered, chart)
 
 

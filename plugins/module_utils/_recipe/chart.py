@@ -55,8 +55,8 @@ class Origin:
 class Chart:
     """One chart directory.
 
-    `serves` is true if its workload becomes ready and stays. `digest` is the SHA-256 of all files that decide what is
-    installed.
+    `serves` is true if its workload becomes ready and stays, `image_optional` if a recipe may leave the image blank.
+    `digest` is the SHA-256 of all files that decide what is installed.
     """
 
     ref: str
@@ -68,6 +68,7 @@ class Chart:
     defaults: dict[str, t.Any]
     schema: dict[str, t.Any] | None
     origin: Origin | None = None
+    image_optional: bool = False
 
     @property
     def takes_run(self) -> bool:
@@ -113,6 +114,7 @@ def read(ref: str, path: Path) -> Chart:
         InvalidInputError: its files are broken.
     """
     meta = load(path / "Chart.yaml").data
+    annotations = meta.get("annotations") or {}
     values = path / "values.yaml"
     schema = path / "values.schema.json"
     try:
@@ -125,7 +127,8 @@ def read(ref: str, path: Path) -> Chart:
         name=str(meta.get("name", path.name)),
         version=str(meta.get("version", "0")),
         digest=digest(path),
-        serves=(meta.get("annotations") or {}).get("mlops.eks/until") == "ready",
+        serves=annotations.get("mlops.eks/until") == "ready",
+        image_optional=annotations.get("mlops.eks/image") == "optional",
         defaults=load(values, empty=True).data if values.is_file() else {},
         schema=parsed,
     )

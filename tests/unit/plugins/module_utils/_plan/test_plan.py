@@ -114,6 +114,22 @@ def test_a_blank_image_of_a_later_step_is_refused_before_the_first(tmp_path: Pat
         _pipeline(tmp_path, recipe_values={"image": ""}, only_steps=["one"])
 
 
+def test_a_chart_that_finds_an_image_itself_needs_none(tmp_path: Path) -> None:
+    """KServe takes that of the runtime which serves the model's format."""
+    recipe = {"model": {"format": "sklearn", "storage_uri": "s3://models/a"}}
+    (tmp_path / "one.yaml").write_text(json.dumps(recipe))
+    (tmp_path / "pipeline.yaml").write_text(
+        json.dumps({"name": "p", "steps": [{"name": "one", "chart": "serving/kserve", "recipe": "one.yaml"}]})
+    )
+    asked = {"pipeline": str(tmp_path), **dict.fromkeys(("release", "from_step", "only_steps", "recipe_values"))}
+    pipeline_info(asked)
+    assert plan(task(tmp_path, recipe, chart="serving/kserve", keep=True)).kind.kind == "InferenceService"
+    with pytest.raises(
+        InvalidInputError, match=r"0\.yaml:1: image\.name: container kserve-container of .* has no image"
+    ):
+        plan(task(tmp_path, {"server": {"command": ["a"]}}, chart="serving/kserve", keep=True))
+
+
 def test_an_image_of_a_layer_above_is_enough(tmp_path: Path) -> None:
     assert plan(task(tmp_path, {**JOB, "image": None}, "image: x:2\n")).kind.kind == "Job"
     assert plan(task(tmp_path, {**JOB, "image": ""}, values={"container": {"image": "x:3"}})).kind.kind == "Job"
