@@ -237,7 +237,11 @@ def test_a_network_policy_only_when_asked(chart: str, render: Render) -> None:
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     dns = {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]}
     assert spec["egress"] == [{"to": own}, dns, egress]
-    services = [port["port"] for one in documents if one["kind"] == "Service" for port in one["spec"]["ports"]]
-    reached = [port["port"] for rule in spec["ingress"] if "from" not in rule for port in rule["ports"]]
+    # What a Service leads to, a port of a container by its name or number, everybody may reach.
+    containers = [one for template in pod_templates(documents) for one in template["spec"]["containers"]]
+    named = {port["name"]: port["containerPort"] for one in containers for port in one.get("ports", [])}
+    services = [port for one in documents if one["kind"] == "Service" for port in one["spec"]["ports"]]
+    targets = {port.get("targetPort", port["port"]) for port in services}
+    reached = {port["port"] for rule in spec["ingress"] if "from" not in rule for port in rule["ports"]}
     assert spec["ingress"][0] == {"from": own}
-    assert set(reached) == set(services)
+    assert reached == {named.get(target, target) for target in targets}
