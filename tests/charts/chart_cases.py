@@ -102,7 +102,10 @@ def scripts(documents: list[Document]) -> dict[str, str]:
 
 
 def pod_templates(node: Any) -> list[Document]:
-    """Return every pod template, in the order of the documents, however deep it stands: a spec with containers."""
+    """Return every pod template, in the order of the documents, however deep it stands: a spec with containers.
+
+    KServe has metadata and spec of a pod in one map, and in the place of a container maybe a model.
+    """
     return list(_pod_templates(node))
 
 
@@ -114,5 +117,9 @@ def _pod_templates(node: Any) -> Iterator[Document]:
         spec = node.get("spec")
         if isinstance(spec, dict) and "containers" in spec:
             yield node
+        elif {"labels", "annotations"} <= node.keys() and {"containers", "model"} & node.keys():
+            metadata = {key: node[key] for key in ("labels", "annotations")}
+            containers = node["containers"] if "containers" in node else [node["model"]]
+            yield {"metadata": metadata, "spec": {**node, "containers": containers}}
         else:
             yield from _pod_templates(list(node.values()))
