@@ -164,7 +164,9 @@ def test_by_hand_a_recipe_is_installed_as_in_the_reference(space: Space) -> None
     subprocess.run([*command, *where], check=True, capture_output=True)
     (made,) = space.get("jobs")
     env = made["spec"]["template"]["spec"]["containers"][0]["env"]
-    assert env == [{"name": "HF_TOKEN", "value": TOKEN}, {"name": "URL", "value": f"https://me:{TOKEN}@host/"}]
+    run, *given = env
+    assert run == {"name": "RUN_NAME", "value": "hand"}
+    assert given == [{"name": "HF_TOKEN", "value": TOKEN}, {"name": "URL", "value": f"https://me:{TOKEN}@host/"}]
 
 
 # -- declared by the pipeline
