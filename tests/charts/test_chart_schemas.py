@@ -48,7 +48,7 @@ types: {text: {type: string}, words: {type: array}, unused: {type: number}}
 mixins:
   naming: {name: {type: text, default: "", doc: What it is called.}}
   work: {WORK: {doc: What to run., keys: {command: {type: words, default: [a], doc: The words.}}}}
-examples: {name: "y", WORK: {command: [b]}}
+examples: {name: "y", image: unused, WORK: {command: [b]}}
 """
 OWN = """
 {description: d, keywords: [k], until: completed, mixins: [naming, work], work: train, defaults: {name: x}}
