@@ -260,7 +260,7 @@ def example(chart: Path) -> str:
     own = _read(chart / "keys.yaml")
     given = dict(shared()["examples"])
     given[own["work"]] = merged(given.pop(WORK), given.get(own["work"], {}))
-    given["image"] = given["server_image" if "server_image" in own["mixins"] else "image"]
+    given["image"] = given.get("server_image" if "server_image" in own["mixins"] else "image")
     content = _examples(keys(chart), merged(given, own.get("examples", {})), chart.name)
     head = "# Written by charts/generate.py: a value for every key.\n"
     return head + _dumped(content)

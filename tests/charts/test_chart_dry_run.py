@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,21 @@ from kubernetes.dynamic.exceptions import BadRequestError
 pytestmark = pytest.mark.cluster
 
 # Groups of operators that only the cluster of `make test-operators` has.
-OPERATORS = {"leaderworkerset.x-k8s.io", "ray.io", "serving.kserve.io", "trainer.kubeflow.org"}
+OPERATORS = {"leaderworkerset.x-k8s.io", "ray.io", "trainer.kubeflow.org"}
+# Groups that no cluster of the tests has yet: charts/table.py shows that their objects were not tried.
+ABSENT = {"serving.kserve.io"}
 
 
-def _case(chart: str, values: Path, name: str) -> Any:
-    """A case, marked by what its reviewed objects need."""
-    golden = GOLDEN / chart / f"{values.name.removesuffix('-values.yaml')}.yaml"
-    groups = {one["apiVersion"].partition("/")[0] for one in yaml.safe_load_all(golden.read_text())}
-    return pytest.param(chart, values, id=name, marks=[pytest.mark.operators] if groups & OPERATORS else [])
+def _cases() -> Iterator[Any]:
+    """Yield the cases, marked by what their reviewed objects need."""
+    for (chart, values), name in zip(CASES, CASE_IDS, strict=True):
+        golden = GOLDEN / chart / f"{values.name.removesuffix('-values.yaml')}.yaml"
+        groups = {one["apiVersion"].partition("/")[0] for one in yaml.safe_load_all(golden.read_text())}
+        if not groups & ABSENT:
+            yield pytest.param(chart, values, id=name, marks=[pytest.mark.operators] if groups & OPERATORS else [])
 
 
-every_case = pytest.mark.parametrize(
-    ("chart", "values"), [_case(chart, values, name) for (chart, values), name in zip(CASES, CASE_IDS, strict=True)]
-)
+every_case = pytest.mark.parametrize(("chart", "values"), [*_cases()])
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +50,22 @@ def dry_run(cluster: DynamicClient, document: Document) -> dict[str, Any]:
     return dict(kind.create(body=document, namespace="default", dry_run="All", query_params=strict).to_dict())
 
 
+def with_image(template: dict[str, Any]) -> dict[str, Any]:
+    """Name an image where the recipe leaves it blank, as before a build: no API server takes a pod without one."""
+    for container in [*template["spec"]["containers"], *template["spec"].get("initContainers", [])]:
+        container["image"] = container["image"] or "image:1"
+    return template
+
+
 @every_case
-def test_the_objects_are_taken(chart: str, values: Path, render: Render, cluster: DynamicClient) -> None:
+def test_the_objects_are_taken(
+    chart: str, values: Path, render: Render, cluster: DynamicClient, proven: Callable[..., None]
+) -> None:
     for document in render(chart, values):
+        for template in pod_templates([document]):
+            with_image(template)
         assert dry_run(cluster, document)["metadata"]["uid"], document["kind"]
+    proven(chart, "dry-run", values.name.removesuffix("-values.yaml"))
 
 
 @every_case
