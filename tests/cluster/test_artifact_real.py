@@ -25,6 +25,7 @@ USER, GROUP = "1000660000", "0"
 
 # Python is bound to a place that any user may enter; the mount goes with its namespace.
 _MAKE = """
+unset ANSIBLE_CONFIG
 mount --bind {base} {root}/python
 {root}/python/bin/python3 -m venv --without-pip {root}/env
 cache=${{MLOPS_EKS_CACHE:-${{XDG_CACHE_HOME:-$HOME/.cache}}/mlops-eks}}

@@ -68,7 +68,7 @@ def test_the_cluster_is_emptied_before_it_is_removed(demo: Demo) -> None:
 
     told = words(site.succeed("teardown.yml", "--check")).partition("cluster demo: a real run would refuse")[2]
     assert "To remove it, add: -e confirm_destroy=demo" in told
-    assert f"cluster demo runs {where}/run. Wait for it" in told
+    assert f"cluster demo runs {where}/run. Wait until they end" in told
 
     stop = (*CONFIRMED, "-e", "teardown_running_releases=stop")
     said = site.succeed("teardown.yml", "--check", *stop)
