@@ -42,6 +42,10 @@ class Scene:
         """Return the node of each pod."""
         return {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in self.space.get("pods")}
 
+    def phases(self) -> list[str]:
+        """Return the phase of each pod."""
+        return [pod["status"]["phase"] for pod in self.space.get("pods")]
+
     def node_of(self, part: str) -> Node:
         """Return the node of the first pod whose name has `part` in it."""
         name = next(node for pod, node in sorted(self.pods().items()) if part in pod)
@@ -63,8 +67,8 @@ def under_way(setting: Setting, training: Training, **waits: t.Any) -> Iterator[
         play = training.start(space, **waits)
         play.shows(f"| tick {_MIDDLE}\n", seconds=LIMIT)
         scene = Scene(cluster=cluster, training=training, space=space, play=play)
-        # The leader may tick while a node that was just repaired is not ready for the other pods.
-        until(lambda: len(nodes := scene.pods().values()) == training.pods and all(nodes), "all pods have nodes")
+        # The leader may tick before a member runs. One that never ran is replaced, and the training loses nothing.
+        until(lambda: scene.phases() == ["Running"] * training.pods, "all pods run")
         cluster.open_all()
         scene.at = time.monotonic()
         yield scene

@@ -53,6 +53,8 @@ _step_finish() {
       flock 9
       if flock -n "$_step_users"; then
         rm -rf "$_step_clone"
+        # Before the next rank may look: it would take this one for a user of the clone.
+        flock -u "$_step_users"
       fi
     ) 9>/dev/shm/clone.lock
     {{- else }}
