@@ -95,10 +95,15 @@ def _at(found: Json, path: str) -> Json:
     return node
 
 
+def settable(found: Json) -> Json:
+    """Return the keys that a recipe may set: one without a default is listed to be refused."""
+    return {name: key for name, key in found.items() if "keys" in key or "default" in key}
+
+
 def default(key: Json) -> Any:
     """Return the default of a key."""
     if "keys" in key:
-        return {name: default(child) for name, child in key["keys"].items() if "keys" in child or "default" in child}
+        return {name: default(child) for name, child in settable(key["keys"]).items()}
     return key["default"]
 
 
@@ -108,8 +113,7 @@ def stand_in(key: Json) -> Json:
     A blank list or map is empty, unless it must not be: so do Helm's users remove a default, a list of claims for one.
     """
     if "keys" in key:
-        children = key["keys"].items()
-        return {"keys": {name: stand_in(child) for name, child in children if "keys" in child or "default" in child}}
+        return {"keys": {name: stand_in(child) for name, child in settable(key["keys"]).items()}}
     value = key["default"]
     needed = not isinstance(value, (dict, list)) or resolved(property_of(key)).get("minItems")
     blank = key.get("blank", value if needed else type(value)())
@@ -185,9 +189,11 @@ def resolved(node: Json) -> Json:
 
 def values(chart: Path) -> str:
     """Return `values.yaml`: defaults, each under its meaning."""
-    head = "# Written by charts/generate.py from keys.yaml.\n"
-    found = keys(chart).items()
-    return head + "".join(_value(name, key, "") for name, key in found if "keys" in key or "default" in key)
+    return "# Written by charts/generate.py from keys.yaml.\n" + _values(keys(chart), "")
+
+
+def _values(found: Json, indent: str) -> str:
+    return "".join(_value(name, key, indent) for name, key in settable(found).items())
 
 
 def _value(name: str, key: Json, indent: str) -> str:
@@ -196,10 +202,7 @@ def _value(name: str, key: Json, indent: str) -> str:
     comment = textwrap.fill(key.get("doc", ""), 150, initial_indent=indent + mark, subsequent_indent=prefix)
     lines = f"{comment}\n" if key.get("doc") else ""
     if "keys" in key:
-        children = "".join(
-            _value(child, one, f"{indent}  ") for child, one in key["keys"].items() if "keys" in one or "default" in one
-        )
-        return f"{lines}{indent}{name}:\n{children}"
+        return f"{lines}{indent}{name}:\n{_values(key['keys'], f'{indent}  ')}"
     text = _dumped({name: key["default"]})
     return lines + textwrap.indent(text, indent)
 
@@ -268,9 +271,7 @@ def example(chart: Path) -> str:
 
 def _examples(found: Json, given: Any, path: str) -> Json:
     content: Json = {}
-    for name, key in found.items():
-        if "keys" not in key and "default" not in key:
-            continue
+    for name, key in settable(found).items():
         if not isinstance(given, dict) or name not in given:
             raise SystemExit(f"no example for the key {path}.{name}: add it to `examples` of a keys.yaml")
         content[name] = _examples(key["keys"], given[name], f"{path}.{name}") if "keys" in key else given[name]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 import yaml
@@ -67,6 +69,16 @@ def node_type(chart: str, value: object) -> dict[str, Any]:
     """Return a layer that says on which instance types the work runs; some charts have a key of their own for it."""
     own = KEYS[chart].get("keys", {}).get("resources", {}).get("keys", {})
     return {"resources": {next((key for key in own if key.endswith("_instance_type")), "node_type"): value}}
+
+
+def program(name: str, path: Path) -> ModuleType:
+    """Return a program that is in no package, loaded anew under a name that no other module has."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class HelmError(Exception):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from chart_cases import CHARTS, NAMES
+from chart_cases import CHARTS, NAMES, program
 
 README = "# a\n\ntext\n<!-- values -->\n\n| row |\n\n<!-- /values -->\n"
 
@@ -16,12 +15,7 @@ README = "# a\n\ntext\n<!-- values -->\n\n| row |\n\n<!-- /values -->\n"
 def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The program; tests of faults have a module of this name, too."""
     monkeypatch.syspath_prepend(CHARTS)
-    spec = importlib.util.spec_from_file_location("charts_table", CHARTS / "table.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return program("charts_table", CHARTS / "table.py")
 
 
 @pytest.mark.parametrize("chart", NAMES)

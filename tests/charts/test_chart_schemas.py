@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from chart_cases import CASE_IDS, CASES, CHARTS, NAMES, WORK, HelmError, Render, at, having
+from chart_cases import CASE_IDS, CASES, CHARTS, NAMES, WORK, HelmError, Render, at, having, program
 
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import coalesce
 
@@ -22,12 +21,7 @@ every_chart = pytest.mark.parametrize("chart", NAMES)
 @pytest.fixture(scope="session")
 def generate() -> ModuleType:
     """The program that writes the schemas."""
-    spec = importlib.util.spec_from_file_location("generate", CHARTS / "generate.py")
-    if spec is None or spec.loader is None:
-        pytest.fail("charts/generate.py cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return program("generate", CHARTS / "generate.py")
 
 
 @cache

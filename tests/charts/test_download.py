@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import io
 import json
 import zipfile
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import chart_cases
 import pytest
 from chart_cases import CHARTS, Render, having, of_kind
 from chart_script import make
@@ -34,11 +34,7 @@ def archive(**files: str) -> bytes:
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The program as a module, which waits for nothing between its attempts."""
-    spec = importlib.util.spec_from_file_location("download", CHARTS / "common/files/download.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = chart_cases.program("download", CHARTS / "common/files/download.py")
     monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
     return module
 
