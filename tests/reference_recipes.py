@@ -129,7 +129,7 @@ def _by_step(recipe: Recipe, runs: Path) -> str:
     except EksError as error:
         return str(error).replace(f"{recipe.path}", recipe.name)
     try:
-        require_images(plan.workload, layers([load(recipe.path)]), chart)
+        require_images(plan.workload, lambda: layers([load(recipe.path)]), chart)
     except EksError:
         return BLANK
     return RENDERED

@@ -15,10 +15,10 @@ from ansible_collections.mlops.eks.plugins.module_utils._core.names import check
 from ansible_collections.mlops.eks.plugins.module_utils._core.secret_redaction import errors_redacted
 from ansible_collections.mlops.eks.plugins.module_utils._kube.kinds.expressions import parse
 from ansible_collections.mlops.eks.plugins.module_utils._plan.images import require_image_value
-from ansible_collections.mlops.eks.plugins.module_utils._plan.node_types import check_node_types
+from ansible_collections.mlops.eks.plugins.module_utils._plan.plan import checked_values
 from ansible_collections.mlops.eks.plugins.module_utils._plan.task import new_run_id
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce, layers
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values, layers
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.marked_secrets import split_secrets
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import (
     Pipeline,
@@ -30,7 +30,6 @@ from ansible_collections.mlops.eks.plugins.module_utils._recipe.pipeline import 
     locate,
     read,
 )
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.schema import validate
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.source import Source, inline, load
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.templates import refuse_calls
 
@@ -60,9 +59,9 @@ def pipeline_info(params: Mapping[str, t.Any]) -> dict[str, t.Any]:
         layered = _layers(step, written, over if step in chosen else [])
         if not params.get("allow_lookup"):
             refuse_calls(layered)
-        _check(step, chart, written, layered)
+        values = _check(step, chart, written, layered)
         if step in chosen:
-            require_image_value(layered, chart)
+            require_image_value(values, layered, chart)
     rows = [_row(pipeline, step, charts) for step in chosen]
     for index, row in enumerate(rows):
         row["later_releases"] = [
@@ -94,18 +93,16 @@ def _layers(step: Step, written: Source, over: list[Source]) -> Layers:
     return layers([*sources, *over])
 
 
-def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> None:
-    """Check a step's values against its chart, and parse its expressions."""
+def _check(step: Step, chart: Chart, written: Source, layered: Layers) -> Values:
+    """Check a step's values against its chart and parse its expressions; return them over those of the chart."""
     if step.values:
         _refuse_secrets(chart, written.below(("values",)))
-    values = coalesce(chart.defaults, layered.values)
-    if chart.schema is not None:
-        validate(values, chart.schema, where=layered, chart=chart.ref)
-    check_node_types(values, layered, chart.ref)
+    values = checked_values(layered, chart)
     for key, text in (("until", step.until), *(("fail_on", text) for text in step.fail_on)):
         if text is not None:
             with written.errors_at((key,), key=key):
                 parse(text)
+    return values
 
 
 def _refuse_secrets(chart: Chart, values: Source) -> None:

@@ -9,32 +9,35 @@ Charts render with a blank image, as recipes are shipped before their image is b
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import InvalidInputError
 from ansible_collections.mlops.eks.plugins.module_utils._kube.client import Document
 from ansible_collections.mlops.eks.plugins.module_utils._recipe.chart import Chart
-from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, coalesce
+from ansible_collections.mlops.eks.plugins.module_utils._recipe.layers import Layers, Values
 
 
-def require_images(workload: Document, layered: Layers, chart: Chart) -> None:
+def require_images(workload: Document, layered: Callable[[], Layers], chart: Chart) -> None:
     """Check that no `image` in the workload is blank; one that is absent is the API server's to judge.
+
+    `layered` reads the values again; only the message needs them.
 
     Raises:
         InvalidInputError: file and line of the recipe's `image`, and the container.
     """
     for container in _without_image(workload.get("spec"), "spec"):
         name = f"{workload['kind']}/{workload['metadata']['name']}"
-        raise _refusal(f"container {container} of {name} has no image", layered, chart)
+        raise _refusal(f"container {container} of {name} has no image", layered(), chart)
 
 
-def require_image_value(layered: Layers, chart: Chart) -> None:
-    """Check `image` in the values for a chart of the catalogue, which is rendered only when the steps before it ended.
+def require_image_value(values: Values, layered: Layers, chart: Chart) -> None:
+    """Check `image` for a chart of the catalogue, which is rendered only when the steps before it ended.
+
+    `values` are those of the recipe over those of the chart.
 
     Raises:
         InvalidInputError: file and line of the recipe's `image`.
     """
-    values = coalesce(chart.defaults, layered.values)
     image = values.get("image")
     # Fields of the container or pod may name it as well.
     given = [image.get("name") if isinstance(image, dict) else image, values.get("container"), values.get("pod")]

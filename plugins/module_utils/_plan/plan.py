@@ -11,6 +11,7 @@ import tempfile
 import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ansible_collections.mlops.eks.plugins.module_utils._core.errors import EksError, InvalidInputError
@@ -101,11 +102,8 @@ def make_draft(task: Task, chart: Chart) -> Draft:
     task.mask.add(text for text in split.secrets.values() if len(text) >= SHORTEST)
     if not task.allow_lookup:
         refuse_calls(layered)
-    whole = coalesce(chart.defaults, layered.values)
-    if chart.schema is not None:
-        validate(whole, chart.schema, where=layered, chart=chart.ref)
-        require_references(split, chart)
-    check_node_types(whole, layered, chart.ref)
+    checked_values(layered, chart)
+    require_references(split, chart)
     run = run_values(task, chart, split.values)
     # The content of a secret is not part of the identity: a new token must not repeat a training.
     step_identity = identity(
@@ -115,6 +113,19 @@ def make_draft(task: Task, chart: Chart) -> Draft:
         namespace=task.namespace,
     )
     return Draft(chart=chart, split=split, secret=secret, run=run, identity=step_identity)
+
+
+def checked_values(layered: Layers, chart: Chart) -> Values:
+    """Return the values of a step over those of its chart, checked.
+
+    Raises:
+        InvalidInputError: the schema of the chart, or an instance type that the values name, does not allow them.
+    """
+    values = coalesce(chart.defaults, layered.values)
+    if chart.schema is not None:
+        validate(values, chart.schema, where=layered, chart=chart.ref)
+    check_node_types(values, layered, chart.ref)
+    return values
 
 
 def run_values(task: Task, chart: Chart, values: Values) -> Values:
@@ -141,7 +152,7 @@ def make_plan(task: Task, draft: Draft, helm: Helm, kube: Kube) -> Plan:
         AbsentError: as `render`.
     """
     plan = render(task, draft, helm, kube)
-    require_images(plan.workload, _layers(task), draft.chart)
+    require_images(plan.workload, partial(_layers, task), draft.chart)
     return plan
 
 
