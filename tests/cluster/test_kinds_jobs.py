@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from any_chart import write
-from driven import BY_NAME, LONG, scenarios
+from driven import BY_NAME, LONG, run_step, scenarios
 from space import Space
 
 pytestmark = pytest.mark.cluster
@@ -69,8 +69,7 @@ def test_success(name: str, space: Space, one_ray: None) -> None:
     for _, body in scenario.before:
         space.apply(body)
     chart, values = write(space.directory / "chart", [scenario.workload])
-    step = {"release": "run", "chart": str(chart), "values": values, "timeout": LONG - 60}
-    shown = space.start_task("helm_step", **step).end(seconds=LONG)
+    shown = run_step(space, chart, values)
     assert "changed=1" in shown
     record = space.record("run")
     assert record["outcome"] == "succeeded"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driven import LONG
+from driven import run_step
 from fakes import hub as hub_program
 from fakes.hub import SAMPLE
 from plays import until
@@ -25,10 +25,8 @@ SMALL = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "1G
 
 
 def step(space: Space, chart: str, values: Json, rc: int = 0, **more: t.Any) -> str:
-    """Run a chart as a step to its end and return what was shown."""
-    recipe = {"image": IMAGE, "resources": SMALL, **values}
-    play = space.start_task("helm_step", release="run", chart=chart, values=recipe, timeout=LONG - 60, **more)
-    return play.end(rc, seconds=LONG)
+    """Run a chart with the image of these tests, small, and return what was shown."""
+    return run_step(space, chart, {"image": IMAGE, "resources": SMALL, **values}, rc, **more)
 
 
 def serve_hub(space: Space, token: str) -> None:

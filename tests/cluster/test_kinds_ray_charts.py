@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from driven import LONG
+from driven import LONG, run_step
 from plays import until
 from ray_workloads import RAY_IMAGE, RAY_VERSION
 from samples import Json
@@ -105,8 +105,7 @@ def _job(work: str, program: str, **more: t.Any) -> Json:
 def test_a_job_computes_on_both_nodes(
     name: str, chart: str, work: str, group: str, space: Space, one_ray: None
 ) -> None:
-    step = {"release": "run", "chart": chart, "values": _job(work, SUM), "timeout": LONG - 60}
-    shown = space.start_task("helm_step", **step).end(seconds=LONG)
+    shown = run_step(space, chart, _job(work, SUM))
     assert "| total 332833500 on 2 nodes" in shown
     record = space.record("run")
     assert record["outcome"] == "succeeded"
@@ -117,8 +116,7 @@ def test_a_job_computes_on_both_nodes(
 @pytest.mark.parametrize("name", ["raytrain-fails"])
 def test_a_script_that_fails_fails_the_job(name: str, space: Space, one_ray: None) -> None:
     values = _job("train", "\nraise SystemExit(3)\n")
-    step = {"release": "run", "chart": "training/raytrain", "values": values, "timeout": LONG - 60}
-    shown = space.start_task("helm_step", **step).end(2, seconds=LONG)
+    shown = run_step(space, "training/raytrain", values, rc=2)
     assert "exit code 3" in shown
     assert space.record("run")["outcome"] == "failed"
 
